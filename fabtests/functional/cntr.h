@@ -34,11 +34,7 @@ int fct_cntr_reaches(struct cntr_side *s, struct fid_cntr *cntr, uint64_t value,
 		     const char *what);
 
 /* cntr_value.c: one counter by itself */
-int fct_cntr_values(struct fct *t);
 int fct_cntr_wait_objects(struct fct *t);
-int fct_cntr_several(struct fct *t);
-int fct_cntr_close_busy(struct fct *t);
-int fct_cntr_bind_twice(struct fct *t);
 int fct_cntr_bind_remote(struct fct *t);
 
 /* cntr_count.c: what is counted */
@@ -46,16 +42,11 @@ int fct_cntr_messages(struct fct *t);
 int fct_cntr_injects(struct fct *t);
 int fct_cntr_writes(struct fct *t);
 int fct_cntr_reads(struct fct *t);
-int fct_cntr_apart(struct fct *t);
-int fct_cntr_beside_cq(struct fct *t);
 int fct_cntr_errors(struct fct *t);
 
 /* cntr_wait.c: blocking */
-int fct_cntr_wait_timeout(struct fct *t);
-int fct_cntr_wait_wakes(struct fct *t);
 int fct_cntr_wait_ping_pong(struct fct *t);
 int fct_cntr_wait_error(struct fct *t);
-int fct_cntr_wait_add(struct fct *t);
 int fct_cntr_wait_fd(struct fct *t);
 
 #endif

@@ -103,58 +103,6 @@ int fct_cntr_reads(struct fct *t)
 	return transfers(t, true);
 }
 
-int fct_cntr_apart(struct fct *t)
-{
-	struct fct_setup setup = fct_cntr_setup();
-	struct cntr_side s = {.l.t = t, .tx_flags = FI_WRITE};
-	unsigned int i;
-	int ret;
-
-	FCT_DO(fct_cntr_up(&s, t, &setup));
-	FCT_DO(fct_cntr_post_recvs(&s, 10));
-	if (fct_is_client(t)) {
-		for (i = 0; i < 10; i++) {
-			FCT_DO(transfer(&s, i, true));
-			FCT_DO(fct_cntr_post_send(&s, i));
-		}
-		for (i = 0; i < 3; i++)
-			FCT_DO(transfer(&s, i, false));
-		/* Operations of an endpoint complete in order where its writes do. */
-		FCT_DO(fct_cntr_reaches(&s, s.tx, 3, "all writes"));
-	} else {
-		FCT_DO(fct_cntr_reaches(&s, s.rx, 10, "all messages"));
-	}
-	FCT_DO(fct_barrier(t, "counted"));
-	FCT_EQ(t, fi_cntr_read(s.tx), fct_is_client(t) ? 3 : 0);
-	FCT_EQ(t, fi_cntr_read(s.rx), fct_is_client(t) ? 0 : 10);
-out:
-	return fct_link_down(&s.l, ret);
-}
-
-int fct_cntr_beside_cq(struct fct *t)
-{
-	struct fct_setup setup = fct_cntr_setup();
-	struct cntr_side s = {.l.t = t};
-	struct fi_cq_data_entry e;
-	unsigned int i;
-	int ret;
-
-	setup.tx_bind = setup.rx_bind = 0;
-	FCT_DO(fct_cntr_up(&s, t, &setup));
-	FCT_DO(fct_cntr_post_recvs(&s, 16));
-	for (i = 0; fct_is_client(t) && i < 16; i++)
-		FCT_DO(fct_cntr_post_send(&s, i));
-	FCT_DO(fct_cntr_reaches(&s, fct_is_client(t) ? s.tx : s.rx, 16, "all messages"));
-	for (i = 0; i < 16; i++)
-		FCT_DO(fct_comp(t, s.l.txcq, &s.ctx[i],
-				FI_MSG | (fct_is_client(t) ? FI_SEND : FI_RECV), &e,
-				"a completion the counter saw first"));
-	FCT_DO(fct_cq_quiet(t, s.l.txcq, "after all completions"));
-	FCT_EQ(t, fi_cntr_read(fct_is_client(t) ? s.tx : s.rx), 16);
-out:
-	return fct_link_down(&s.l, ret);
-}
-
 int fct_cntr_errors(struct fct *t)
 {
 	struct fct_setup setup = fct_cntr_setup();

@@ -24,34 +24,6 @@ out:
 	return ret;
 }
 
-int fct_cntr_values(struct fct *t)
-{
-	struct fct_link l = {.t = t};
-	struct fid_cntr *cntr;
-	int ret;
-
-	FCT_DO(open_domain(&l, t));
-	FCT_DO(open_cntr(&l, FI_WAIT_NONE, &cntr));
-	FCT_EQ(t, fi_cntr_read(cntr), 0);
-	FCT_EQ(t, fi_cntr_readerr(cntr), 0);
-	FCT_CALL(t, fi_cntr_set(cntr, 1000));
-	FCT_CALL(t, fi_cntr_seterr(cntr, 7));
-	FCT_EQ(t, fi_cntr_read(cntr), 1000);
-	FCT_EQ(t, fi_cntr_readerr(cntr), 7);
-	FCT_CALL(t, fi_cntr_add(cntr, 24));
-	FCT_CALL(t, fi_cntr_adderr(cntr, 3));
-	FCT_EQ(t, fi_cntr_read(cntr), 1024);
-	FCT_EQ(t, fi_cntr_readerr(cntr), 10);
-	FCT_CALL(t, fi_cntr_set(cntr, 0));
-	FCT_CALL(t, fi_cntr_seterr(cntr, 0));
-	FCT_EQ(t, fi_cntr_read(cntr), 0);
-	FCT_EQ(t, fi_cntr_readerr(cntr), 0);
-	FCT_CALL(t, fi_cntr_add(cntr, UINT32_MAX + 1ULL));
-	FCT_EQ(t, fi_cntr_read(cntr), UINT32_MAX + 1ULL);
-out:
-	return fct_link_down(&l, ret);
-}
-
 int fct_cntr_wait_objects(struct fct *t)
 {
 	struct fct_link l = {.t = t};
@@ -72,44 +44,6 @@ out:
 	return fct_link_down(&l, ret);
 }
 
-int fct_cntr_several(struct fct *t)
-{
-	struct fct_link l = {.t = t};
-	struct fid_cntr *cntr[64];
-	struct fi_cntr_attr attr = {.events = FI_CNTR_EVENTS_COMP};
-	size_t i, open = 0, limit;
-	int ret;
-
-	FCT_DO(open_domain(&l, t));
-	FCT_DO(open_cntr(&l, FI_WAIT_NONE, &cntr[0])); /* may skip */
-	limit = l.info->domain_attr->cntr_cnt;	       /* 0: it does not say */
-	limit = limit ? limit : 64;
-	for (; open < 64 && open + 1 < limit; open++)
-		FCT_CALL(t, fi_cntr_open(l.domain, &attr, &cntr[open], NULL));
-	for (i = 0; i < open; i++)
-		FCT_CALL(t, fi_cntr_set(cntr[i], i));
-	for (i = 0; i < open; i++)
-		FCT_EQ(t, fi_cntr_read(cntr[i]), i);
-out:
-	while (open)
-		fi_close(&cntr[--open]->fid);
-	return fct_link_down(&l, ret);
-}
-
-int fct_cntr_close_busy(struct fct *t)
-{
-	struct fct_setup setup = fct_cntr_setup();
-	struct cntr_side s = {.l.t = t};
-	int ret;
-
-	FCT_DO(fct_cntr_up(&s, t, &setup));
-	FCT_ERR(t, fi_close(&s.tx->fid), -FI_EBUSY);
-	FCT_ERR(t, fi_close(&s.rx->fid), -FI_EBUSY);
-	FCT_EQ(t, fi_cntr_read(s.tx), 0);
-out:
-	return fct_link_down(&s.l, ret);
-}
-
 static int bare_ep(struct fct_link *l, struct fid_ep **ep)
 {
 	struct fi_info *info;
@@ -125,26 +59,6 @@ static int bare_ep(struct fct_link *l, struct fid_ep **ep)
 out:
 	fi_freeinfo(info);
 	return ret;
-}
-
-int fct_cntr_bind_twice(struct fct *t)
-{
-	struct fct_link l = {.t = t};
-	struct fid_cntr *a, *b;
-	struct fid_ep *ep = NULL;
-	int ret;
-
-	FCT_DO(open_domain(&l, t));
-	FCT_DO(open_cntr(&l, FI_WAIT_NONE, &a));
-	FCT_DO(open_cntr(&l, FI_WAIT_NONE, &b));
-	FCT_DO(bare_ep(&l, &ep));
-	FCT_CALL(t, fi_ep_bind(ep, &a->fid, FI_SEND | FI_WRITE));
-	FCT_CALL(t, fi_ep_bind(ep, &b->fid, FI_READ | FI_RECV));
-	FCT_REFUSED(t, fi_ep_bind(ep, &b->fid, FI_WRITE));
-out:
-	if (ep)
-		fi_close(&ep->fid);
-	return fct_link_down(&l, ret);
 }
 
 int fct_cntr_bind_remote(struct fct *t)

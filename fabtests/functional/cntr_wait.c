@@ -20,53 +20,6 @@ static int limit_ms(struct fct *t)
 	return (int)(20000 * t->scale);
 }
 
-int fct_cntr_wait_timeout(struct fct *t)
-{
-	static const int times[] = {0, 1, 100, 500};
-	struct cntr_side s = {.l.t = t};
-	uint64_t start, took;
-	size_t i;
-	int ret;
-
-	FCT_DO(up(&s, t, FI_WAIT_UNSPEC));
-	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-		start = fct_now_ns();
-		FCT_ERR(t, fi_cntr_wait(s.rx, 1, times[i]), -FI_ETIMEDOUT);
-		took = (fct_now_ns() - start) / 1000000;
-		if (took + 1 < (uint64_t)times[i] ||
-		    took > (uint64_t)times[i] + 20000 * t->scale)
-			FCT_FAIL(t, "fi_cntr_wait with %d ms took %llu ms", times[i],
-				 (unsigned long long)took);
-	}
-	FCT_EQ(t, fi_cntr_readerr(s.rx), 0);
-out:
-	return fct_link_down(&s.l, ret);
-}
-
-int fct_cntr_wait_wakes(struct fct *t)
-{
-	struct cntr_side s = {.l.t = t};
-	unsigned int i;
-	int ret;
-
-	FCT_DO(up(&s, t, FI_WAIT_UNSPEC));
-	FCT_DO(fct_cntr_post_recvs(&s, 30));
-	for (i = 0; i < 30; i += 3) {
-		if (fct_is_client(t)) {
-			FCT_DO(fct_cntr_post_send(&s, i));
-			FCT_DO(fct_cntr_post_send(&s, i + 1));
-			FCT_DO(fct_cntr_post_send(&s, i + 2));
-			FCT_CALL(t, fi_cntr_wait(s.tx, i + 3, limit_ms(t)));
-		} else {
-			FCT_CALL(t, fi_cntr_wait(s.rx, i + 3, limit_ms(t)));
-			FCT_EQ(t, fi_cntr_read(s.rx), i + 3);
-		}
-		FCT_DO(fct_barrier(t, "round"));
-	}
-out:
-	return fct_link_down(&s.l, ret);
-}
-
 int fct_cntr_wait_ping_pong(struct fct *t)
 {
 	struct cntr_side s = {.l.t = t};
@@ -119,24 +72,6 @@ static void *add_later(void *cntr)
 {
 	fi_cntr_add(cntr, 100);
 	return NULL;
-}
-
-int fct_cntr_wait_add(struct fct *t)
-{
-	struct cntr_side s = {.l.t = t};
-	pthread_t thread;
-	int i, ret;
-
-	FCT_DO(up(&s, t, FI_WAIT_UNSPEC));
-	for (i = 1; i <= 50; i++) {
-		FCT_EQ(t, pthread_create(&thread, NULL, add_later, s.rx), 0);
-		ret = fi_cntr_wait(s.rx, (uint64_t)i * 100, limit_ms(t));
-		pthread_join(thread, NULL);
-		FCT_CALL(t, ret);
-	}
-	FCT_EQ(t, fi_cntr_read(s.rx), 5000);
-out:
-	return fct_link_down(&s.l, ret);
 }
 
 static int sleep_fd(struct cntr_side *s, uint64_t value)

@@ -27,29 +27,6 @@ out:
 	return fct_link_down(&l, ret);
 }
 
-int fct_cq_many(struct fct *t)
-{
-	struct fi_cq_attr attr = {.format = FI_CQ_FORMAT_CONTEXT};
-	struct fct_setup s = {.caps = FI_MSG};
-	struct fid_cq *cq[MANY] = {NULL};
-	struct fct_link l;
-	int i, ret;
-
-	FCT_DO(fct_link_open(&l, t, &s));
-	for (i = 0; i < MANY; i++) {
-		ret = fi_cq_open(l.domain, &attr, &cq[i], &cq[i]);
-		if (ret)
-			FCT_FAIL(t, "queue %d: %s", i, fi_strerror(-ret));
-		FCT_TRUE(t, cq[i]->fid.context == &cq[i]);
-	}
-out:
-	for (i = 0; i < MANY && cq[i]; i++)
-		if (fi_close(&cq[i]->fid))
-			ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of queue %d",
-					  i);
-	return fct_link_down(&l, ret);
-}
-
 static int one_wait_object(struct fct_link *l, enum fi_wait_obj wait)
 {
 	struct fi_cq_attr attr = {.format = FI_CQ_FORMAT_DATA, .wait_obj = wait};
@@ -83,20 +60,6 @@ out:
 	return ret;
 }
 
-int fct_cq_wait_objects(struct fct *t)
-{
-	struct fct_setup s = {.caps = FI_MSG};
-	struct fct_link l;
-	int ret;
-
-	FCT_DO(fct_link_open(&l, t, &s));
-	FCT_DO(one_wait_object(&l, FI_WAIT_NONE));
-	FCT_DO(one_wait_object(&l, FI_WAIT_UNSPEC));
-	FCT_DO(one_wait_object(&l, FI_WAIT_FD));
-out:
-	return fct_link_down(&l, ret);
-}
-
 int fct_cq_close_busy(struct fct *t)
 {
 	struct fct_setup s = {.caps = FI_MSG};
@@ -105,25 +68,6 @@ int fct_cq_close_busy(struct fct *t)
 
 	FCT_DO(fct_link_up(&l, t, &s));
 	FCT_ERR(t, fi_close(&l.txcq->fid), -FI_EBUSY);
-out:
-	return fct_link_down(&l, ret);
-}
-
-int fct_cq_empty(struct fct *t)
-{
-	struct fct_setup s = {.caps = FI_MSG};
-	struct fi_cq_err_entry err = {0};
-	struct fi_cq_data_entry e[4];
-	struct fct_link l;
-	int ret;
-
-	FCT_DO(fct_link_up(&l, t, &s));
-	FCT_ERR(t, fi_cq_read(l.txcq, e, 1), -FI_EAGAIN);
-	FCT_ERR(t, fi_cq_read(l.txcq, e, 4), -FI_EAGAIN);
-	FCT_ERR(t, fi_cq_readerr(l.txcq, &err, 0), -FI_EAGAIN);
-	ret = (int)fi_cq_read(l.txcq, NULL, 0);
-	FCT_TRUE(t, ret == 0 || ret == -FI_EAGAIN);
-	ret = 0;
 out:
 	return fct_link_down(&l, ret);
 }

@@ -56,58 +56,9 @@ out:
 	return fct_link_down(&s.l, ret);
 }
 
-int fct_cq_format_context(struct fct *t)
-{
-	return format(t, FI_CQ_FORMAT_CONTEXT, sizeof(struct fi_cq_entry));
-}
-
 int fct_cq_format_msg(struct fct *t)
 {
 	return format(t, FI_CQ_FORMAT_MSG, sizeof(struct fi_cq_msg_entry));
-}
-
-int fct_cq_format_data(struct fct *t)
-{
-	return format(t, FI_CQ_FORMAT_DATA, sizeof(struct fi_cq_data_entry));
-}
-
-int fct_cq_format_unspec(struct fct *t)
-{
-	return format(t, FI_CQ_FORMAT_UNSPEC, 0);
-}
-
-/* The server reads nothing until all messages have been sent. */
-int fct_cq_bulk(struct fct *t)
-{
-	struct fct_setup setup = {.caps = FI_MSG, .rx_size = BULK, .tx_size = BULK};
-	struct fi_cq_data_entry e[BULK + 4];
-	unsigned int i, done = 0;
-	struct cq_side s;
-	struct fct_wait w;
-	ssize_t n;
-	int ret;
-
-	FCT_DO(fct_cq_up(&s, t, &setup, BULK));
-	for (i = 0; fct_is_client(t) && i < BULK; i++)
-		FCT_DO(fct_cq_post_send(&s, i));
-	FCT_DO(fct_barrier(t, "all sent"));
-	fct_wait_init(&w, t, "the rest of many completions");
-	while (done < BULK) {
-		n = fi_cq_read(s.l.rxcq, e, BULK + 4);
-		if (n == -FI_EAGAIN) {
-			FCT_DO(fct_wait_again(&w));
-			continue;
-		}
-		FCT_CALL(t, n);
-		FCT_TRUE(t, n <= BULK - done);
-		for (i = 0; i < (unsigned int)n; i++)
-			FCT_TRUE(t, e[i].op_context == &s.ctx[done + i]);
-		fct_note(t, "%zd entries in one read", n);
-		done += (unsigned int)n;
-	}
-	ret = fct_cq_quiet(t, s.l.rxcq, "after all completions");
-out:
-	return fct_link_down(&s.l, ret);
 }
 
 int fct_cq_readfrom(struct fct *t)
@@ -165,35 +116,6 @@ static int check_error(struct cq_side *s, const struct fct_ctx *ctx)
 	ret = 0;
 out:
 	return ret;
-}
-
-/* Receives of an endpoint that is closed are the errors every provider has. */
-int fct_cq_readerr(struct fct *t)
-{
-	struct fct_setup setup = {.caps = FI_MSG};
-	struct fi_cq_err_entry err = {0};
-	struct fi_cq_data_entry e;
-	struct cq_side s;
-	unsigned int i;
-	int ret;
-
-	FCT_DO(fct_cq_up(&s, t, &setup, 3));
-	if (fct_is_server(t)) {
-		FCT_DO(fct_conn_close(&s.l, &s.l.c));
-		if (fi_cq_read(s.l.rxcq, &e, 1) == -FI_EAGAIN) {
-			ret = fct_skip(
-				t,
-				"closing an endpoint drops its receives without a word");
-			goto out;
-		}
-		for (i = 0; i < 3; i++)
-			FCT_DO(check_error(&s, &s.ctx[i]));
-		FCT_ERR(t, fi_cq_read(s.l.rxcq, &e, 1), -FI_EAGAIN);
-		FCT_ERR(t, fi_cq_readerr(s.l.rxcq, &err, 0), -FI_EAGAIN);
-	}
-	ret = fct_barrier(t, "checked");
-out:
-	return fct_link_down(&s.l, ret);
 }
 
 /* Which of the contexts 0 to 4 and 10 has been reported, and how. */

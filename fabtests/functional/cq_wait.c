@@ -44,20 +44,6 @@ out:
 	return ret;
 }
 
-int fct_cq_sread_timeout(struct fct *t)
-{
-	struct cq_side s;
-	int ret;
-
-	FCT_DO(up(&s, t, FI_WAIT_UNSPEC, 0));
-	FCT_DO(one_timeout(&s, 0));
-	FCT_DO(one_timeout(&s, 1));
-	FCT_DO(one_timeout(&s, 100));
-	FCT_DO(one_timeout(&s, 500));
-out:
-	return fct_link_down(&s.l, ret);
-}
-
 static int take(struct cq_side *s, const void *ctx, int timeout)
 {
 	struct fi_cq_data_entry e;
@@ -79,31 +65,6 @@ static int take(struct cq_side *s, const void *ctx, int timeout)
 	ret = 0;
 out:
 	return ret;
-}
-
-int fct_cq_sread_wakes(struct fct *t)
-{
-	struct cq_side s;
-	uint64_t start;
-	int i, ret;
-
-	FCT_DO(up(&s, t, FI_WAIT_UNSPEC, 0));
-	for (i = 0; i < 20; i++) {
-		if (fct_is_server(t))
-			FCT_DO(fct_cq_post_recv(&s, 0));
-		FCT_DO(fct_barrier(t, "receive posted"));
-		if (fct_is_client(t)) {
-			FCT_DO(fct_cq_post_send(&s, 0));
-			FCT_DO(take(&s, &s.ctx[0], 1000));
-		} else {
-			start = fct_now_ms();
-			FCT_DO(take(&s, &s.ctx[0], 10000));
-			FCT_TRUE(t, fct_now_ms() - start < 9000);
-		}
-		FCT_DO(fct_barrier(t, "taken"));
-	}
-out:
-	return fct_link_down(&s.l, ret);
 }
 
 /*
@@ -277,39 +238,6 @@ static void end_asleep(struct fct *t, const char *name)
 	_exit(1);
 }
 
-/* Signalled again and again, since the thread may not be asleep yet. */
-int fct_cq_signal(struct fct *t)
-{
-	struct cq_side s;
-	struct sleeper z = {.n = 1};
-	struct fct_wait w;
-	pthread_t thread;
-	int ret;
-
-	FCT_DO(up(&s, t, FI_WAIT_UNSPEC, 0));
-	z.cq = s.l.rxcq;
-	ret = fi_cq_signal(z.cq);
-	if (ret == -FI_ENOSYS || ret == -FI_EOPNOTSUPP) {
-		ret = fct_skip(t, "fi_cq_signal: %s", fi_strerror(-ret));
-		goto out;
-	}
-	FCT_CALL(t, ret);
-	FCT_TRUE(t, !pthread_create(&thread, NULL, sleep_forever, &z));
-	fct_wait_init(&w, t, "fi_cq_signal to wake a thread in fi_cq_sread");
-	w.spins = 1u << 20;
-	while (!atomic_load(&z.done)) {
-		FCT_CALL(t, fi_cq_signal(z.cq));
-		if (fct_wait_again(&w))
-			end_asleep(t, "signal");
-	}
-	pthread_join(thread, NULL);
-	fct_note(t, "fi_cq_sread returned %zd", z.n);
-	FCT_TRUE(t, z.n <= 0);
-	ret = fct_barrier(t, "woken");
-out:
-	return fct_link_down(&s.l, ret);
-}
-
 static int receive_asleep(struct cq_side *s, struct sleeper *z)
 {
 	struct fct *t = s->l.t;
@@ -424,34 +352,6 @@ static int sleep_fd_once(struct cq_side *s, int fd)
 		FCT_FAIL(t, "poll failed");
 out:
 	return ret;
-}
-
-int fct_cq_fd_event(struct fct *t)
-{
-	struct fi_cq_data_entry e;
-	struct cq_side s;
-	int i, fd = -1, ret;
-
-	FCT_DO(up(&s, t, FI_WAIT_FD, 0));
-	FCT_CALL(t, fi_control(&s.l.rxcq->fid, FI_GETWAIT, &fd));
-	for (i = 0; i < 20; i++) {
-		if (fct_is_server(t))
-			FCT_DO(fct_cq_post_recv(&s, 0));
-		FCT_DO(fct_barrier(t, "receive posted"));
-		if (fct_is_client(t)) {
-			FCT_DO(fct_cq_post_send(&s, 0));
-			FCT_DO(fct_comp(t, s.l.txcq, &s.ctx[0], FI_SEND | FI_MSG, &e,
-					"the send"));
-		} else {
-			FCT_DO(sleep_fd_once(&s, fd));
-			FCT_DO(fct_comp(
-				t, s.l.rxcq, &s.ctx[0], FI_RECV | FI_MSG, &e,
-				"the receive, after the descriptor was readable"));
-		}
-		FCT_DO(fct_barrier(t, "taken"));
-	}
-out:
-	return fct_link_down(&s.l, ret);
 }
 
 static int epoll_fd = -1;

@@ -6,23 +6,10 @@
 #include "fct_fabric.h"
 
 /* eq_queue.c: the queue as such */
-int fct_eq_sizes(struct fct *t);
-int fct_eq_many(struct fct *t);
-int fct_eq_wait_objects(struct fct *t);
-int fct_eq_unspec_fd(struct fct *t);
-int fct_eq_empty(struct fct *t);
-int fct_eq_write_read(struct fct *t);
-int fct_eq_peek(struct fct *t);
 int fct_eq_too_small(struct fct *t);
 int fct_eq_no_write(struct fct *t);
-int fct_eq_overrun(struct fct *t);
-int fct_eq_strerror(struct fct *t);
 
 /* eq_wait.c: blocking */
-int fct_eq_sread_timeout(struct fct *t);
-int fct_eq_sread_wakes(struct fct *t);
-int fct_eq_sread_peek(struct fct *t);
-int fct_eq_fd(struct fct *t);
 
 /* eq_ep.c: queues and the endpoints bound to them */
 int fct_eq_close_busy(struct fct *t);

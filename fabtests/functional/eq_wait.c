@@ -28,22 +28,6 @@ out:
 	return ret;
 }
 
-int fct_eq_sread_timeout(struct fct *t)
-{
-	struct eq_bed b;
-	int ret;
-
-	FCT_DO(fct_eq_open(&b, t, FI_WAIT_UNSPEC, 16));
-	FCT_DO(one_timeout(&b, 0));
-	FCT_DO(one_timeout(&b, 100));
-	FCT_DO(one_timeout(&b, 500));
-	/* An event that is there is not waited for. */
-	FCT_DO(fct_eq_put(&b, 1));
-	FCT_DO(fct_eq_get(&b, 1, 0));
-out:
-	return fct_eq_close(&b, ret);
-}
-
 struct sleeper {
 	struct fid_eq *eq;
 	uint64_t flags;
@@ -110,41 +94,9 @@ out:
 	return fct_eq_close(&b, ret);
 }
 
-int fct_eq_sread_wakes(struct fct *t)
-{
-	return wake(t, 0);
-}
-
-int fct_eq_sread_peek(struct fct *t)
-{
-	return wake(t, FI_PEEK);
-}
-
 static int readable(int fd, int ms)
 {
 	struct pollfd pfd = {.fd = fd, .events = POLLIN};
 
 	return poll(&pfd, 1, ms);
-}
-
-int fct_eq_fd(struct fct *t)
-{
-	struct eq_bed b;
-	struct fid *fids[1];
-	int i, fd = -1, ret;
-
-	FCT_DO(fct_eq_open(&b, t, FI_WAIT_FD, 16));
-	fids[0] = &b.eq->fid;
-	FCT_CALL(t, fi_control(&b.eq->fid, FI_GETWAIT, &fd));
-	for (i = 0; i < 50; i++) {
-		FCT_CALL(t, fi_trywait(b.fabric, fids, 1));
-		FCT_EQ(t, readable(fd, 0), 0);
-		FCT_DO(fct_eq_put(&b, (uint64_t)i));
-		FCT_EQ(t, readable(fd, 5000 * (int)t->scale), 1);
-		FCT_ERR(t, fi_trywait(b.fabric, fids, 1), -FI_EAGAIN);
-		FCT_DO(fct_eq_get(&b, (uint64_t)i, 0));
-		FCT_DO(fct_eq_none(&b));
-	}
-out:
-	return fct_eq_close(&b, ret);
 }

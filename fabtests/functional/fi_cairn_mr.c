@@ -4,12 +4,7 @@
 
 static const struct fct_case cases[] = {
 	{"calls", "fi_mr_reg, fi_mr_regv and fi_mr_regattr", fct_mr_calls},
-	{"access", "every combination of rights, none included", fct_mr_access},
-	{"sizes", "1 byte to 1 MiB at odd addresses", fct_mr_sizes},
-	{"many", "1,000 regions at once, keys unique", fct_mr_many},
 	{"key", "requested keys are used, or ignored with FI_MR_PROV_KEY", fct_mr_key},
-	{"flags", "flags a provider does not know are ignored", fct_mr_flags},
-	{"again", "the same memory again and again", fct_mr_again},
 	{"bad_access", "unknown rights are refused", fct_mr_bad_access},
 	{"iov_limit", "more pieces than mr_iov_limit are refused", fct_mr_iov_limit},
 	{"unmapped", "memory that is not there is refused with FI_MR_ALLOCATED",

@@ -51,61 +51,6 @@ static bool opt_in(const struct fct *t)
 	return t->opts.lower || (t->opts.prov && !strcmp(t->opts.prov, "route"));
 }
 
-int fct_gi_null_hints(struct fct *t)
-{
-	struct fi_info *list = NULL, *info;
-	int ours = 0, ret;
-
-	FCT_CALL(t, fi_getinfo(FCT_API, NULL, NULL, 0, NULL, &list));
-	for (info = list; info; info = info->next) {
-		FCT_TRUE(t, info->fabric_attr && info->domain_attr && info->ep_attr);
-		FCT_TRUE(t, info->tx_attr && info->rx_attr);
-		FCT_TRUE(t, info->fabric_attr->prov_name);
-		if (!fct_gi_ours(t, info))
-			continue;
-		ours++;
-		FCT_TRUE(t, info->fabric_attr->name && info->domain_attr->name);
-		FCT_TRUE(t, info->caps);
-		FCT_TRUE(t, info->ep_attr->type != FI_EP_UNSPEC);
-		FCT_TRUE(t, info->ep_attr->max_msg_size);
-		FCT_EQ(t, info->fabric_attr->api_version, FCT_API);
-		FCT_DO(check_ip(t, info, info->src_addr, info->src_addrlen, "src_addr"));
-	}
-	if (!ours && opt_in(t)) {
-		ret = fct_skip(t, "this layer answers those who name it");
-		goto out;
-	}
-	if (!ours)
-		FCT_FAIL(t, "no info of this provider among the answers to NULL hints");
-	fct_note(t, "%d infos", ours);
-out:
-	fi_freeinfo(list);
-	return ret;
-}
-
-int fct_gi_source(struct fct *t)
-{
-	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *list = NULL, *info;
-	char node[64], back[64], service[16];
-	bool wildcard;
-	int ret;
-
-	FCT_DO(fct_gi_address(t, node, sizeof(node)));
-	FCT_CALL(t, fi_getinfo(FCT_API, node, SERVICE, FI_SOURCE, hints, &list));
-	for (info = list; info; info = info->next) {
-		FCT_DO(check_ip(t, info, info->src_addr, info->src_addrlen, "src_addr"));
-		FCT_EQ(t, fct_addr_port(info->src_addr), SERVICE_PORT);
-		FCT_CALL(t, fct_addr_text(info->src_addr, back, sizeof(back), service,
-					  sizeof(service), &wildcard));
-		if (!same_host(node, back))
-			FCT_FAIL(t, "asked for source %s, got %s", node, back);
-	}
-out:
-	fi_freeinfo(list);
-	fi_freeinfo(hints);
-	return ret;
-}
-
 int fct_gi_destination(struct fct *t)
 {
 	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *list = NULL, *info;
@@ -125,20 +70,6 @@ int fct_gi_destination(struct fct *t)
 			FCT_FAIL(t, "asked for destination %s, got %s", node, back);
 		FCT_DO(check_ip(t, info, info->src_addr, info->src_addrlen, "src_addr"));
 	}
-out:
-	fi_freeinfo(list);
-	fi_freeinfo(hints);
-	return ret;
-}
-
-int fct_gi_numeric(struct fct *t)
-{
-	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *list = NULL;
-	char node[64];
-	int ret;
-
-	FCT_DO(fct_gi_address(t, node, sizeof(node)));
-	FCT_CALL(t, fi_getinfo(FCT_API, node, SERVICE, FI_NUMERICHOST, hints, &list));
 out:
 	fi_freeinfo(list);
 	fi_freeinfo(hints);
@@ -216,29 +147,6 @@ int fct_gi_format_ip(struct fct *t)
 	FCT_DO(one_format(t, FI_SOCKADDR_IN6, &any));
 	if (!any)
 		ret = fct_skip(t, "no FI_SOCKADDR_IN and no FI_SOCKADDR_IN6");
-out:
-	return ret;
-}
-
-int fct_gi_format_sockaddr(struct fct *t)
-{
-	bool any = false;
-	int ret;
-
-	FCT_DO(one_format(t, FI_SOCKADDR, &any));
-	if (!any)
-		ret = fct_skip(t, "no FI_SOCKADDR");
-out:
-	return ret;
-}
-
-int fct_gi_bad_format(struct fct *t)
-{
-	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *info;
-	int ret;
-
-	hints->addr_format = FI_ADDR_GNI;
-	FCT_ERR(t, fct_gi_ask(hints, &info), -FI_ENODATA);
 out:
 	return ret;
 }

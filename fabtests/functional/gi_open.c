@@ -110,11 +110,6 @@ int fct_gi_bad_fabric(struct fct *t)
 	return bad_name(t, fabric_name, "no-such-fabric");
 }
 
-int fct_gi_bad_provider(struct fct *t)
-{
-	return bad_name(t, prov_name, "no-such-provider");
-}
-
 static int refuse_fabric(struct fct *t, char **(*field)(struct fi_info *hints))
 {
 	static char nonsense[] = "no-such-thing";
@@ -139,11 +134,6 @@ out:
 int fct_gi_open_bad_fabric(struct fct *t)
 {
 	return refuse_fabric(t, fabric_name);
-}
-
-int fct_gi_open_bad_provider(struct fct *t)
-{
-	return refuse_fabric(t, prov_name);
 }
 
 int fct_gi_again(struct fct *t)

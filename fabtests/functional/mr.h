@@ -9,12 +9,7 @@
 
 /* mr_reg.c: what can be registered */
 int fct_mr_calls(struct fct *t);
-int fct_mr_access(struct fct *t);
-int fct_mr_sizes(struct fct *t);
-int fct_mr_many(struct fct *t);
 int fct_mr_key(struct fct *t);
-int fct_mr_flags(struct fct *t);
-int fct_mr_again(struct fct *t);
 
 /* mr_bad.c: what cannot */
 int fct_mr_bad_access(struct fct *t);

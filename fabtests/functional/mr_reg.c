@@ -66,93 +66,11 @@ out:
 	return ret;
 }
 
-int fct_mr_access(struct fct *t)
-{
-	struct fid_mr *mr;
-	struct fct_link l;
-	unsigned int set, i;
-	uint64_t access;
-	uint8_t *buf;
-	int ret;
-
-	FCT_DO(open_with_buffer(&l, t, &buf, LEN));
-	for (set = 0; set < 64; set++) {
-		for (access = 0, i = 0; i < 6; i++)
-			access |= set & (1u << i) ? rights[i] : 0;
-		ret = fi_mr_reg(l.domain, buf, LEN, access, 0, t->next_key++, 0, &mr,
-				NULL);
-		if (ret)
-			FCT_FAIL(t, "access 0x%llx: %s", (unsigned long long)access,
-				 fi_strerror(-ret));
-		FCT_CALL(t, fi_close(&mr->fid));
-	}
-out:
-	ret = fct_link_down(&l, ret);
-	free(buf);
-	return ret;
-}
-
-int fct_mr_sizes(struct fct *t)
-{
-	struct fid_mr *mr;
-	struct fct_link l;
-	size_t len, odd;
-	uint8_t *buf;
-	int ret;
-
-	FCT_DO(open_with_buffer(&l, t, &buf, (1u << 20) + 8192));
-	for (len = 1; len <= 1u << 20; len *= 2) {
-		for (odd = 0; odd < 3; odd++) {
-			ret = fi_mr_reg(l.domain, buf + odd * 1021, len + odd, ALL_RIGHTS,
-					0, t->next_key++, 0, &mr, NULL);
-			if (ret)
-				FCT_FAIL(t, "%zu bytes at %p: %s", len + odd,
-					 (void *)(buf + odd * 1021), fi_strerror(-ret));
-			FCT_CALL(t, fi_close(&mr->fid));
-		}
-	}
-out:
-	ret = fct_link_down(&l, ret);
-	free(buf);
-	return ret;
-}
-
 static int by_key(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return x < y ? -1 : x > y;
-}
-
-int fct_mr_many(struct fct *t)
-{
-	static struct fid_mr *mr[MANY];
-	static uint64_t keys[MANY];
-	struct fct_link l;
-	uint8_t *buf;
-	int i, n = 0, ret;
-
-	FCT_DO(open_with_buffer(&l, t, &buf, MANY * 64));
-	for (n = 0; n < MANY; n++) {
-		ret = fi_mr_reg(l.domain, buf + n * 64, 64, ALL_RIGHTS, 0, t->next_key++,
-				0, &mr[n], NULL);
-		if (ret)
-			FCT_FAIL(t, "region %d: %s", n, fi_strerror(-ret));
-		keys[n] = fi_mr_key(mr[n]);
-	}
-	qsort(keys, MANY, sizeof(keys[0]), by_key);
-	for (i = 1; i < MANY; i++)
-		if (keys[i] == keys[i - 1])
-			FCT_FAIL(t, "two regions have the key 0x%llx",
-				 (unsigned long long)keys[i]);
-out:
-	for (i = 0; i < n; i++)
-		if (fi_close(&mr[i]->fid))
-			ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of region %d",
-					  i);
-	ret = fct_link_down(&l, ret);
-	free(buf);
-	return ret;
 }
 
 int fct_mr_key(struct fct *t)
@@ -181,49 +99,6 @@ out:
 		fi_close(&b->fid);
 	if (a)
 		fi_close(&a->fid);
-	ret = fct_link_down(&l, ret);
-	free(buf);
-	return ret;
-}
-
-/* Layers pass flags of their own down (ofi_rxm: bit 60). */
-int fct_mr_flags(struct fct *t)
-{
-	struct fi_mr_attr attr = {.iov_count = 1, .access = ALL_RIGHTS};
-	struct fid_mr *mr = NULL;
-	struct fct_link l;
-	struct iovec iov;
-	uint8_t *buf;
-	int ret;
-
-	FCT_DO(open_with_buffer(&l, t, &buf, LEN));
-	iov = (struct iovec){.iov_base = buf, .iov_len = LEN};
-	attr.mr_iov = &iov;
-	attr.requested_key = t->next_key++;
-	FCT_CALL(t, fi_mr_regattr(l.domain, &attr, 1ull << 60, &mr));
-	FCT_DO(check_mr(t, mr, NULL));
-out:
-	if (mr)
-		fi_close(&mr->fid);
-	ret = fct_link_down(&l, ret);
-	free(buf);
-	return ret;
-}
-
-int fct_mr_again(struct fct *t)
-{
-	struct fid_mr *mr;
-	struct fct_link l;
-	uint8_t *buf;
-	int i, ret;
-
-	FCT_DO(open_with_buffer(&l, t, &buf, LEN));
-	for (i = 0; i < 500; i++) {
-		FCT_CALL(t, fi_mr_reg(l.domain, buf, LEN, rights[i % 6], 0, 0x99, 0, &mr,
-				      NULL));
-		FCT_CALL(t, fi_close(&mr->fid));
-	}
-out:
 	ret = fct_link_down(&l, ret);
 	free(buf);
 	return ret;
