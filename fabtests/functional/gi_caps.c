@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Capabilities, endpoint types, and bits nobody knows. */
+/* Capabilities and modes. */
 #include "gi.h"
 
 /* fi_getinfo(3): these are enabled only on request; others may come along. */
@@ -9,84 +9,72 @@
 #define MODIFIERS \
 	(FI_READ | FI_WRITE | FI_RECV | FI_SEND | FI_REMOTE_READ | FI_REMOTE_WRITE)
 
-static int check_caps(struct fct *t, uint64_t ask, uint64_t give)
+static int check_caps(uint64_t ask, uint64_t give)
 {
-	struct fi_info *hints = fct_gi_hints(t, ask), *list = NULL, *info;
+	FCT_AUTO(fct_info_end) struct fi_info *list = NULL;
+	struct fi_info *hints = fct_gi_hints(ask), *info;
 	int ret;
 
 	hints->mode = GI_ALL_MODES;
 	ret = fct_gi_ask(hints, &list);
 	if (ret == -FI_ENODATA) {
-		fct_note(t, "no %s", fi_tostr(&ask, FI_TYPE_CAPS));
+		fct_note("no %s", fi_tostr(&ask, FI_TYPE_CAPS));
 		return 0;
 	}
-	FCT_CALL(t, ret);
+	FCT_CALL(ret);
 	for (info = list; info; info = info->next) {
 		uint64_t extra = info->caps & (PRIMARY | MODIFIERS) & ~give;
 		uint64_t txrx = (info->tx_attr->caps | info->rx_attr->caps) &
 				(PRIMARY | MODIFIERS) & ~give;
 
 		if ((info->caps & ask) != ask)
-			FCT_FAIL(t, "caps 0x%llx lack some of 0x%llx",
+			FCT_FAIL("caps 0x%llx lack some of 0x%llx",
 				 (unsigned long long)info->caps, (unsigned long long)ask);
 		if (extra)
-			FCT_FAIL(t, "not asked for: [%s]",
-				 fi_tostr(&extra, FI_TYPE_CAPS));
+			FCT_FAIL("not asked for: [%s]", fi_tostr(&extra, FI_TYPE_CAPS));
 		if (txrx)
-			FCT_FAIL(t, "not asked for, in tx_attr or rx_attr: [%s]",
+			FCT_FAIL("not asked for, in tx_attr or rx_attr: [%s]",
 				 fi_tostr(&txrx, FI_TYPE_CAPS));
 	}
-out:
-	fi_freeinfo(list);
-	return ret;
+	return 0;
 }
 
-int fct_gi_caps_only(struct fct *t)
+FCT_CASE(caps_only, "only capabilities asked for are returned")
 {
-	int ret;
-
 	/* A primary capability without modifiers means all of its modifiers. */
-	FCT_DO(check_caps(t, FI_MSG, FI_MSG | FI_SEND | FI_RECV));
-	FCT_DO(check_caps(t, FI_MSG | FI_SEND, FI_MSG | FI_SEND));
-	FCT_DO(check_caps(t, FI_MSG | FI_RECV, FI_MSG | FI_RECV));
-	FCT_DO(check_caps(t, FI_RMA,
-			  FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ |
-				  FI_REMOTE_WRITE));
-	FCT_DO(check_caps(t, FI_RMA | FI_WRITE, FI_RMA | FI_WRITE));
-	FCT_DO(check_caps(t, FI_RMA | FI_REMOTE_WRITE, FI_RMA | FI_REMOTE_WRITE));
-	FCT_DO(check_caps(t, FI_MSG | FI_RMA, FI_MSG | FI_RMA | MODIFIERS));
-out:
-	return ret;
+	FCT_DO(check_caps(FI_MSG, FI_MSG | FI_SEND | FI_RECV));
+	FCT_DO(check_caps(FI_MSG | FI_SEND, FI_MSG | FI_SEND));
+	FCT_DO(check_caps(FI_MSG | FI_RECV, FI_MSG | FI_RECV));
+	FCT_DO(check_caps(FI_RMA, FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ |
+					  FI_REMOTE_WRITE));
+	FCT_DO(check_caps(FI_RMA | FI_WRITE, FI_RMA | FI_WRITE));
+	FCT_DO(check_caps(FI_RMA | FI_REMOTE_WRITE, FI_RMA | FI_REMOTE_WRITE));
+	return check_caps(FI_MSG | FI_RMA, FI_MSG | FI_RMA | MODIFIERS);
 }
 
-static int all_caps(struct fct *t, uint64_t *caps)
+FCT_CASE(mode_zero, "no mode bit is demanded")
 {
-	struct fi_info *hints = fct_gi_hints(t, 0), *list = NULL, *info;
+	FCT_AUTO(fct_info_end) struct fi_info *list = NULL;
+	struct fi_info *hints = fct_gi_hints(FI_MSG), *info;
 	int ret;
 
-	hints->caps = 0;
-	hints->mode = GI_ALL_MODES;
-	*caps = 0;
-	FCT_CALL(t, fct_gi_ask(hints, &list));
+	hints->mode = 0;
+	FCT_CALL(fct_gi_ask(hints, &list));
 	for (info = list; info; info = info->next)
-		*caps |= info->caps;
-out:
+		FCT_EQ(info->mode | info->tx_attr->mode | info->rx_attr->mode, 0);
 	fi_freeinfo(list);
-	return ret;
-}
+	list = NULL;
 
-static int known(struct fct *t, uint64_t value, enum fi_type type, const char *what)
-{
-	uint64_t bit;
-	const char *s;
-
-	for (bit = 1; bit; bit <<= 1) {
-		if (!(value & bit))
-			continue;
-		s = fi_tostr(&bit, type);
-		if (!s || !strpbrk(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
-			return fct_fail_at(t, NULL, 0, "%s has the unknown bit 0x%llx",
-					   what, (unsigned long long)bit);
-	}
+	/* Does it do RMA at all? Then also without mode bits. */
+	hints = fct_gi_hints(FI_MSG | FI_RMA);
+	hints->mode = GI_ALL_MODES;
+	ret = fct_gi_ask(hints, &list);
+	fi_freeinfo(list);
+	list = NULL;
+	if (ret == -FI_ENODATA)
+		return 0;
+	hints = fct_gi_hints(FI_MSG | FI_RMA);
+	hints->mode = 0;
+	FCT_CALL(fct_gi_ask(hints, &list));
 	return 0;
 }

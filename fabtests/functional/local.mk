@@ -28,8 +28,7 @@ fabtests_functional_fi_cairn_atomic_SOURCES = \
 	fabtests/functional/atomic.h \
 	fabtests/functional/atomic_err.c \
 	fabtests/functional/atomic_forms.c \
-	fabtests/functional/atomic_use.c \
-	fabtests/functional/fi_cairn_atomic.c
+	fabtests/functional/atomic_use.c
 
 bin_PROGRAMS += fabtests/functional/fi_cairn_close
 fabtests_functional_fi_cairn_close_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
@@ -55,8 +54,7 @@ fabtests_functional_fi_cairn_cm_SOURCES = \
 	fabtests/functional/cm_end.c \
 	fabtests/functional/cm_many.c \
 	fabtests/functional/cm_state.c \
-	fabtests/functional/cm_wait.c \
-	fabtests/functional/fi_cairn_cm.c
+	fabtests/functional/cm_wait.c
 
 bin_PROGRAMS += fabtests/functional/fi_cairn_cntr
 fabtests_functional_fi_cairn_cntr_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
@@ -66,8 +64,7 @@ fabtests_functional_fi_cairn_cntr_SOURCES = \
 	fabtests/functional/cntr.h \
 	fabtests/functional/cntr_count.c \
 	fabtests/functional/cntr_value.c \
-	fabtests/functional/cntr_wait.c \
-	fabtests/functional/fi_cairn_cntr.c
+	fabtests/functional/cntr_wait.c
 
 bin_PROGRAMS += fabtests/functional/fi_cairn_cq
 fabtests_functional_fi_cairn_cq_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
@@ -77,8 +74,7 @@ fabtests_functional_fi_cairn_cq_SOURCES = \
 	fabtests/functional/cq.h \
 	fabtests/functional/cq_open.c \
 	fabtests/functional/cq_read.c \
-	fabtests/functional/cq_wait.c \
-	fabtests/functional/fi_cairn_cq.c
+	fabtests/functional/cq_wait.c
 
 bin_PROGRAMS += fabtests/functional/fi_cairn_commit
 fabtests_functional_fi_cairn_commit_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
@@ -104,14 +100,12 @@ fabtests_functional_fi_cairn_dgram_SOURCES = \
 	fabtests/functional/dgram_count.c \
 	fabtests/functional/dgram_forms.c \
 	fabtests/functional/dgram_lossy.c \
-	fabtests/functional/dgram_use.c \
-	fabtests/functional/fi_cairn_dgram.c
+	fabtests/functional/dgram_use.c
 
 bin_PROGRAMS += fabtests/functional/fi_cairn_mcast
 fabtests_functional_fi_cairn_mcast_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_mcast_LDADD = $(FCT_LDADD)
 fabtests_functional_fi_cairn_mcast_SOURCES = \
-	fabtests/functional/fi_cairn_mcast.c \
 	fabtests/functional/mcast.c \
 	fabtests/functional/mcast.h \
 	fabtests/functional/mcast_join.c \
@@ -125,13 +119,7 @@ fabtests_functional_fi_cairn_end_SOURCES = fabtests/functional/fi_cairn_end.c
 bin_PROGRAMS += fabtests/functional/fi_cairn_eq
 fabtests_functional_fi_cairn_eq_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_eq_LDADD = $(FCT_LDADD)
-fabtests_functional_fi_cairn_eq_SOURCES = \
-	fabtests/functional/eq.c \
-	fabtests/functional/eq.h \
-	fabtests/functional/eq_ep.c \
-	fabtests/functional/eq_queue.c \
-	fabtests/functional/eq_wait.c \
-	fabtests/functional/fi_cairn_eq.c
+fabtests_functional_fi_cairn_eq_SOURCES = fabtests/functional/fi_cairn_eq.c
 
 bin_PROGRAMS += fabtests/functional/fi_cairn_file
 fabtests_functional_fi_cairn_file_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
@@ -147,11 +135,9 @@ bin_PROGRAMS += fabtests/functional/fi_cairn_getinfo
 fabtests_functional_fi_cairn_getinfo_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_getinfo_LDADD = $(FCT_LDADD)
 fabtests_functional_fi_cairn_getinfo_SOURCES = \
-	fabtests/functional/fi_cairn_getinfo.c \
 	fabtests/functional/gi.c \
 	fabtests/functional/gi.h \
 	fabtests/functional/gi_addr.c \
-	fabtests/functional/gi_attr.c \
 	fabtests/functional/gi_caps.c \
 	fabtests/functional/gi_open.c
 
@@ -192,8 +178,6 @@ bin_PROGRAMS += fabtests/functional/fi_cairn_mr
 fabtests_functional_fi_cairn_mr_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_mr_LDADD = $(FCT_LDADD)
 fabtests_functional_fi_cairn_mr_SOURCES = \
-	fabtests/functional/fi_cairn_mr.c \
-	fabtests/functional/mr.h \
 	fabtests/functional/mr_bad.c \
 	fabtests/functional/mr_pmem.c \
 	fabtests/functional/mr_reg.c \
@@ -203,7 +187,6 @@ bin_PROGRAMS += fabtests/functional/fi_cairn_msg
 fabtests_functional_fi_cairn_msg_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_msg_LDADD = $(FCT_LDADD)
 fabtests_functional_fi_cairn_msg_SOURCES = \
-	fabtests/functional/fi_cairn_msg.c \
 	fabtests/functional/msg.h \
 	fabtests/functional/msg_chain.c \
 	fabtests/functional/msg_comp.c \
@@ -277,7 +260,6 @@ bin_PROGRAMS += fabtests/functional/fi_cairn_rma
 fabtests_functional_fi_cairn_rma_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_rma_LDADD = $(FCT_LDADD)
 fabtests_functional_fi_cairn_rma_SOURCES = \
-	fabtests/functional/fi_cairn_rma.c \
 	fabtests/functional/rma.c \
 	fabtests/functional/rma.h \
 	fabtests/functional/rma_data.c \
@@ -315,7 +297,6 @@ bin_PROGRAMS += fabtests/functional/fi_cairn_srx
 fabtests_functional_fi_cairn_srx_CPPFLAGS = $(AM_CPPFLAGS) $(LIBFABRIC_CFLAGS) $(CRYPTO_CFLAGS)
 fabtests_functional_fi_cairn_srx_LDADD = $(FCT_LDADD)
 fabtests_functional_fi_cairn_srx_SOURCES = \
-	fabtests/functional/fi_cairn_srx.c \
 	fabtests/functional/srx.c \
 	fabtests/functional/srx.h \
 	fabtests/functional/srx_end.c \
