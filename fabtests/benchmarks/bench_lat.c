@@ -66,9 +66,9 @@ static void print(const struct bench *b, double *usec, uint64_t batches)
 
 int bench_pingpong(struct bench *b)
 {
-	FCT_AUTO(fct_free_end) double *usec = calloc(batches, sizeof(*usec));
 	uint64_t batches = (b->job.iterations + b->job.batch - 1) / b->job.batch, i,
 		 start;
+	FCT_AUTO(fct_free_end) double *usec = calloc(batches, sizeof(*usec));
 
 	FCT_TRUE(usec);
 	FCT_DO(round_trips(b, b->job.warmup));
