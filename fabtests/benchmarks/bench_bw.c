@@ -9,13 +9,9 @@
 /* The server's acknowledgement: how many messages it has received so far. */
 static int ack(struct bench *b, uint64_t n)
 {
-	struct fct *t = b->l.t;
-	int ret;
-
 	*(uint64_t *)(void *)b->acks.buf = n;
-	FCT_POST(t, b->l.txcq, fi_inject(b->l.c.ep, b->acks.buf, sizeof(n), 0));
-out:
-	return ret;
+	FCT_POST(b->l.txcq, fi_inject(b->l.c.ep, b->acks.buf, sizeof(n), 0));
+	return 0;
 }
 
 /* The client's receives are for acknowledgements. */
@@ -92,11 +88,9 @@ static uint64_t done(const struct bench *b, uint64_t first, uint64_t first_compl
 static int client(struct bench *b, uint64_t count, uint64_t *acks_seen, uint64_t *have)
 {
 	uint64_t first = b->sent, end = first + count, first_completed = b->completed;
-	struct fct *t = b->l.t;
 	unsigned int unlucky = 0;
 	uint64_t limit;
 	ssize_t n;
-	int ret = 0;
 
 	while (done(b, first, first_completed, count) < end ||
 	       (b->job.mode == BENCH_STREAM && *have < end)) {
@@ -107,7 +101,7 @@ static int client(struct bench *b, uint64_t count, uint64_t *acks_seen, uint64_t
 			n = post_one(b, first, end);
 			if (n == -FI_EAGAIN)
 				break;
-			FCT_CALL(t, n);
+			FCT_CALL(n);
 			b->sent++;
 			unlucky = 0;
 		}
@@ -115,8 +109,7 @@ static int client(struct bench *b, uint64_t count, uint64_t *acks_seen, uint64_t
 		*have = acked(b, *acks_seen, *have);
 		*acks_seen = b->received;
 	}
-out:
-	return ret;
+	return 0;
 }
 
 static int stream_server(struct bench *b, uint64_t count)
@@ -157,41 +150,33 @@ void bench_print_bw(const struct bench *b, uint64_t ns)
  */
 static int flush(struct bench *b, uint64_t *acks_seen)
 {
-	struct fct *t = b->l.t;
 	uint64_t want = b->received + 1;
 	unsigned int unlucky = 0;
 	struct fct_wait w;
-	int ret = 0;
 
 	if (b->job.mode == BENCH_STREAM)
 		return 0;
-	fct_wait_init(&w, t, "the message behind the writes");
-	if (fct_is_client(t))
-		FCT_POST(t, b->l.txcq, fi_inject(b->l.c.ep, b->acks.buf, 8, 0));
+	fct_wait_init(&w, "the message behind the writes");
+	if (fct_is_client())
+		FCT_POST(b->l.txcq, fi_inject(b->l.c.ep, b->acks.buf, 8, 0));
 	while (b->received < want)
-		FCT_DO(fct_is_server(t) ? bench_doze(b, &w) : bench_reap(b, &unlucky));
+		FCT_DO(fct_is_server() ? bench_doze(b, &w) : bench_reap(b, &unlucky));
 	FCT_DO(bench_post_recv(b, want - 1));
 	*acks_seen = b->received;
-	if (fct_is_server(t))
-		ret = ack(b, want);
-out:
-	return ret;
+	return fct_is_server() ? ack(b, want) : 0;
 }
 
 static int run(struct bench *b)
 {
 	uint64_t start, acks_seen = 0, have = 0;
-	struct fct *t = b->l.t;
-	int ret;
 
-	if (fct_is_server(t)) {
+	if (fct_is_server()) {
 		if (b->job.mode == BENCH_STREAM)
 			FCT_DO(stream_server(b, b->job.warmup));
 		FCT_DO(flush(b, &acks_seen));
 		if (b->job.mode == BENCH_STREAM)
 			FCT_DO(stream_server(b, b->job.iterations));
-		ret = flush(b, &acks_seen);
-		goto out;
+		return flush(b, &acks_seen);
 	}
 	FCT_DO(client(b, b->job.warmup, &acks_seen, &have));
 	FCT_DO(flush(b, &acks_seen));
@@ -199,8 +184,7 @@ static int run(struct bench *b)
 	FCT_DO(client(b, b->job.iterations, &acks_seen, &have));
 	FCT_DO(flush(b, &acks_seen));
 	bench_print_bw(b, fct_now_ns() - start);
-out:
-	return ret;
+	return 0;
 }
 
 int bench_stream(struct bench *b)

@@ -46,35 +46,33 @@ static int serve(struct bench *b, struct fct_conn *conns, uint64_t count)
 {
 	uint64_t asked = 0, connected = 0;
 	struct fct_link *l = &b->l;
-	struct fct *t = l->t;
 	struct fct_event e;
 	int ret = 0;
 
 	while (connected < count) {
 		doze(b);
-		ret = fct_eq_next(t, l->eq, &e, "the next connection");
+		ret = fct_eq_next(l->eq, &e, "the next connection");
 		if (ret)
-			FCT_FAIL(t, "a connection failed");
+			FCT_FAIL("a connection failed");
 		if (e.event == FI_CONNREQ) {
-			FCT_TRUE(t, asked < count);
+			FCT_TRUE(asked < count);
 			conns[asked].info = e.cm.info;
 			FCT_DO(fct_ep_open(l, &conns[asked], e.cm.info));
-			FCT_CALL(t, fi_accept(conns[asked++].ep, NULL, 0));
+			FCT_CALL(fi_accept(conns[asked++].ep, NULL, 0));
 		} else if (e.event == FI_SHUTDOWN) {
 			FCT_DO(close_ended(l, e.cm.fid));
 		} else {
 			connected++;
 		}
 	}
-out:
-	return ret;
+	return 0;
 }
 
 static int some(struct bench *b, struct fct_conn *conns, uint64_t count)
 {
 	int ret = 0;
 
-	if (fct_is_server(b->l.t))
+	if (fct_is_server())
 		return serve(b, conns, count);
 	for (; count && !ret; count--)
 		ret = connect_one(b);
@@ -85,20 +83,17 @@ int bench_connect(struct bench *b)
 {
 	struct fct_conn *conns =
 		calloc(b->job.warmup + b->job.iterations, sizeof(*conns));
-	struct fct *t = b->l.t;
 	uint64_t start;
-	int ret;
 
-	FCT_TRUE(t, conns);
+	FCT_TRUE(conns);
 	b->conns = conns;
 	FCT_DO(some(b, conns, b->job.warmup));
 	start = fct_now_ns();
 	FCT_DO(some(b, conns + b->job.warmup, b->job.iterations));
-	if (fct_is_client(t))
+	if (fct_is_client())
 		printf("connect provider=%s iterations=%llu per_s=%.1f\n",
 		       b->l.c.info->fabric_attr->prov_name,
 		       (unsigned long long)b->job.iterations,
 		       (double)b->job.iterations * 1e9 / (double)(fct_now_ns() - start));
-out:
-	return ret;
+	return 0;
 }

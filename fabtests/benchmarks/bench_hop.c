@@ -17,19 +17,15 @@ static bool pulls(const struct bench *b)
 
 static int say(struct bench *b)
 {
-	struct fct *t = b->l.t;
-	int ret;
-
-	FCT_POST(t, b->l.txcq, fi_inject(b->l.c.ep, b->acks.buf, 8, 0));
-out:
-	return ret;
+	FCT_POST(b->l.txcq, fi_inject(b->l.c.ep, b->acks.buf, 8, 0));
+	return 0;
 }
 
 /* Of a piece, between a buffer here and its place at the peer. */
 static ssize_t move(struct bench *b, uint64_t piece)
 {
 	const uint64_t slot = piece % b->job.window, at = slot * b->job.size;
-	struct fct_mem *mem = fct_is_client(b->l.t) ? &b->tx : &b->land;
+	struct fct_mem *mem = fct_is_client() ? &b->tx : &b->land;
 	void *buf = mem->buf + at, *ctx = &b->tx_ctx[slot];
 
 	if (pulls(b))
@@ -42,20 +38,17 @@ static ssize_t move(struct bench *b, uint64_t piece)
 /* Starts as many of these as the provider takes. */
 static int move_some(struct bench *b, uint64_t *moved, uint64_t limit)
 {
-	struct fct *t = b->l.t;
 	ssize_t n;
-	int ret = 0;
 
 	for (; *moved < limit; ++*moved) {
 		n = move(b, *moved);
 		if (n == -FI_EAGAIN)
 			break;
-		FCT_CALL(t, n);
+		FCT_CALL(n);
 		if (!pulls(b))
 			FCT_DO(say(b));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 /* Receives whose messages were counted go back. */
@@ -74,7 +67,6 @@ static int client(struct bench *b, uint64_t count)
 		       completed = b->completed + count;
 	uint64_t said = first, seen = first, limit;
 	unsigned int unlucky = 0;
-	int ret = 0;
 
 	while (b->received < end || (!pulls(b) && b->completed < completed)) {
 		limit = b->received + b->job.window;
@@ -87,8 +79,7 @@ static int client(struct bench *b, uint64_t count)
 		FCT_DO(bench_reap(b, &unlucky));
 		FCT_DO(replenish(b, &seen));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 static int server(struct bench *b, uint64_t count)
@@ -96,7 +87,6 @@ static int server(struct bench *b, uint64_t count)
 	const uint64_t first = b->received, end = first + count, before = b->completed;
 	uint64_t moved = first, said = first, seen = first, here;
 	unsigned int unlucky = 0;
-	int ret = 0;
 
 	while (said < end) {
 		FCT_DO(bench_reap(b, &unlucky));
@@ -107,26 +97,22 @@ static int server(struct bench *b, uint64_t count)
 		for (; said < here; said++)
 			FCT_DO(say(b));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 static int run(struct bench *b, uint64_t count)
 {
-	return fct_is_client(b->l.t) ? client(b, count) : server(b, count);
+	return fct_is_client() ? client(b, count) : server(b, count);
 }
 
 int bench_hop(struct bench *b)
 {
-	struct fct *t = b->l.t;
 	uint64_t start;
-	int ret;
 
 	FCT_DO(run(b, b->job.warmup));
 	start = fct_now_ns();
 	FCT_DO(run(b, b->job.iterations));
-	if (fct_is_client(t))
+	if (fct_is_client())
 		bench_print_bw(b, fct_now_ns() - start);
-out:
-	return ret;
+	return 0;
 }

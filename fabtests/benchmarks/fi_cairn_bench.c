@@ -104,19 +104,14 @@ static void defaults(void)
 int bench_post_recv(struct bench *b, uint64_t n)
 {
 	uint64_t slot = n % b->job.window;
-	struct fct *t = b->l.t;
-	int ret;
 
-	FCT_POST(t, b->l.rxcq,
-		 fi_recv(b->l.c.ep, b->rx.buf + slot * b->job.size, b->job.size,
-			 b->rx.desc, 0, &b->rx_ctx[slot]));
-out:
-	return ret;
+	FCT_POST(b->l.rxcq, fi_recv(b->l.c.ep, b->rx.buf + slot * b->job.size,
+				    b->job.size, b->rx.desc, 0, &b->rx_ctx[slot]));
+	return 0;
 }
 
 int bench_send(struct bench *b)
 {
-	struct fct *t = b->l.t;
 	unsigned int unlucky = 0;
 	int ret;
 
@@ -128,10 +123,9 @@ int bench_send(struct bench *b)
 			break;
 		FCT_DO(bench_reap(b, &unlucky));
 	}
-	FCT_CALL(t, ret);
+	FCT_CALL(ret);
 	b->sent++;
-out:
-	return ret;
+	return 0;
 }
 
 static int take(struct bench *b, const struct fi_cq_entry *e, ssize_t n)
@@ -140,8 +134,8 @@ static int take(struct bench *b, const struct fi_cq_entry *e, ssize_t n)
 	ssize_t i;
 
 	if (n < 0)
-		return n == -FI_EAVAIL ? fct_cq_fail(b->l.t, b->l.txcq, "an operation")
-				       : fct_fail_at(b->l.t, __FILE__, __LINE__,
+		return n == -FI_EAVAIL ? fct_cq_fail(b->l.txcq, "an operation")
+				       : fct_fail_at(__FILE__, __LINE__,
 						     "reading completions: %s",
 						     fi_strerror((int)-n));
 	for (i = 0; i < n; i++) {
@@ -163,7 +157,7 @@ int bench_reap(struct bench *b, unsigned int *unlucky)
 		if (++*unlucky % SPINS)
 			return 0;
 		if (*unlucky == SPINS)
-			fct_wait_init(&b->idle, b->l.t, "the next completion");
+			fct_wait_init(&b->idle, "the next completion");
 		return fct_wait_check(&b->idle);
 	}
 	*unlucky = 0;
@@ -178,12 +172,12 @@ int bench_doze(struct bench *b, struct fct_wait *w)
 	return n == -FI_EAGAIN || n == -FI_EINTR ? fct_wait_check(w) : take(b, e, n);
 }
 
-static int agree(struct bench *b, struct fct *t)
+static int agree(struct bench *b)
 {
-	if (fct_is_server(t))
-		return fct_hear(t, "job", &b->job, sizeof(b->job));
+	if (fct_is_server())
+		return fct_hear("job", &b->job, sizeof(b->job));
 	b->job = job;
-	return fct_tell(t, "job", &b->job, sizeof(b->job));
+	return fct_tell("job", &b->job, sizeof(b->job));
 }
 
 static bool is_rma(const struct bench *b)
@@ -200,39 +194,35 @@ static bool is_hop(const struct bench *b)
 static int prepare_target(struct bench *b, struct fct_target *mine)
 {
 	struct fct_link *l = &b->l;
-	int ret = 0;
 
 	if (is_rma(b))
 		*mine = fct_mem_target(l, &b->rx);
-	else if (b->job.mode == BENCH_PULL && fct_is_client(l->t))
+	else if (b->job.mode == BENCH_PULL && fct_is_client())
 		*mine = fct_mem_target(l, &b->tx);
-	if (!is_hop(b) || fct_is_client(l->t))
-		goto out;
+	if (!is_hop(b) || fct_is_client())
+		return 0;
 	FCT_DO(fct_mem_alloc(l, &b->land, b->job.size * b->job.window,
 			     FI_READ | FI_REMOTE_WRITE));
 	if (b->job.mode == BENCH_PUSH)
 		*mine = fct_mem_target(l, &b->land);
-out:
-	return ret;
+	return 0;
 }
 
 static int prepare(struct bench *b)
 {
 	struct fct_target mine = {.addr = 0};
 	struct fct_link *l = &b->l;
-	struct fct *t = l->t;
 	size_t len = b->job.size * b->job.window;
 	uint64_t i;
-	int ret;
 
 	if (b->job.inject && b->job.size > l->c.info->tx_attr->inject_size) {
-		fct_note(t, "inject_size is %zu: fi_send instead",
+		fct_note("inject_size is %zu: fi_send instead",
 			 l->c.info->tx_attr->inject_size);
 		b->job.inject = 0;
 	}
 	b->tx_ctx = calloc(b->job.window, sizeof(*b->tx_ctx));
 	b->rx_ctx = calloc(b->job.window, sizeof(*b->rx_ctx));
-	FCT_TRUE(t, b->tx_ctx && b->rx_ctx);
+	FCT_TRUE(b->tx_ctx && b->rx_ctx);
 	FCT_DO(fct_mem_alloc(l, &b->tx, len,
 			     FI_SEND | FI_WRITE | FI_READ |
 				     (b->job.mode == BENCH_PULL ? FI_REMOTE_READ : 0)));
@@ -241,15 +231,13 @@ static int prepare(struct bench *b)
 				     (is_rma(b) ? FI_REMOTE_WRITE | FI_REMOTE_READ : 0)));
 	FCT_DO(fct_mem_alloc(l, &b->acks, 64, FI_SEND));
 	FCT_DO(prepare_target(b, &mine));
-	FCT_DO(fct_exchange(t, "region", &mine, &b->peer, sizeof(mine)));
+	FCT_DO(fct_exchange("region", &mine, &b->peer, sizeof(mine)));
 	for (i = 0; i < b->job.window; i++)
 		FCT_DO(bench_post_recv(b, i));
-	ret = fct_barrier(t, "ready");
-out:
-	return ret;
+	return fct_barrier("ready");
 }
 
-static int measure(struct bench *b, struct fct *t)
+static int connected(struct bench *b)
 {
 	static int (*const modes[])(struct bench * b) = {bench_pingpong, bench_stream,
 							 bench_transfer, bench_transfer,
@@ -258,13 +246,9 @@ static int measure(struct bench *b, struct fct *t)
 	struct fct_setup s = {.caps = FI_MSG,
 			      .format = FI_CQ_FORMAT_CONTEXT,
 			      .threading = FI_THREAD_DOMAIN};
-	int ret;
 
-	if (agree(b, t))
-		return -1;
 	if (b->job.mode >= MODES || !b->job.window || !b->job.signal || !b->job.batch)
-		return fct_fail_at(t, NULL, 0,
-				   "the client asked for an unknown measurement");
+		return fct_fail("the client asked for an unknown measurement");
 	if (is_rma(b) || is_hop(b))
 		s.caps |= FI_RMA;
 	if (is_rma(b) || b->job.sleep)
@@ -273,30 +257,37 @@ static int measure(struct bench *b, struct fct *t)
 		s.tx_bind = FI_SELECTIVE_COMPLETION;
 	s.tx_size = b->job.window * (is_hop(b) ? 2 : 1) + 1;
 	s.rx_size = b->job.window;
-	FCT_DO(fct_link_up(&b->l, t, &s));
+	FCT_DO(fct_link_up(&b->l, &s));
 	FCT_DO(prepare(b));
-	ret = modes[b->job.mode](b);
-out:
-	ret = fct_link_down(&b->l, ret);
+	return modes[b->job.mode](b);
+}
+
+static int measure(struct bench *b)
+{
+	int ret;
+
+	if (agree(b))
+		return -1;
+	ret = fct_link_down(&b->l, connected(b));
 	free(b->tx_ctx);
 	free(b->rx_ctx);
 	free(b->conns);
 	return ret;
 }
 
-static int report(struct fct *t)
+static int report(void)
 {
 	enum fct_result peer = FCT_PASS;
 	char why[FCT_WHY_LEN] = "";
 	bool followed = false;
 
-	if (fct_ctl_end(t, &peer, why, sizeof(why), &followed))
+	if (fct_ctl_end(&peer, why, sizeof(why), &followed))
 		peer = FCT_FAIL;
-	if (t->result == FCT_PASS && peer == FCT_PASS)
+	if (fct.result == FCT_PASS && peer == FCT_PASS)
 		return 0;
-	if (t->result != FCT_PASS && !t->followed)
-		fprintf(stderr, "fi_cairn_bench: %s: %s\n", fct_role_name(t), t->why);
-	return t->result == FCT_SKIP || peer == FCT_SKIP ? 77 : 1;
+	if (fct.result != FCT_PASS && !fct.followed)
+		fprintf(stderr, "fi_cairn_bench: %s: %s\n", fct_role_name(), fct.why);
+	return fct.result == FCT_SKIP || peer == FCT_SKIP ? 77 : 1;
 }
 
 int main(int argc, char **argv)
@@ -343,17 +334,16 @@ int main(int argc, char **argv)
 			"COUNT (default 1)\n",
 	};
 	static struct bench bench;
-	struct fct t;
-	int ret = fct_start(&t, argc, argv, &prog);
+	int ret = fct_start(argc, argv, &prog);
 
 	defaults();
-	ret = fct_probe(&t) ? 1 : 0;
-	if (fct_agree(&t, ret))
+	ret = fct_probe() ? 1 : 0;
+	if (fct_agree(ret))
 		ret = 1;
 	if (!ret) {
-		measure(&bench, &t);
-		ret = report(&t);
+		measure(&bench);
+		ret = report();
 	}
 	fct_watchdog_stop();
-	return fct_stop(&t, ret);
+	return fct_stop(ret);
 }

@@ -7,21 +7,18 @@ struct fct_setup fct_atomic_setup(void)
 	return (struct fct_setup){.caps = FI_MSG | FI_RMA | FI_ATOMIC};
 }
 
-int fct_atomic_up(struct atomic_side *s, struct fct *t, uint64_t access)
+int fct_atomic_up(struct atomic_side *s, uint64_t access)
 {
 	struct fct_setup setup = fct_atomic_setup();
 	struct fct_target mine;
-	int ret;
 
-	FCT_DO(fct_link_up(&s->l, t, &setup));
+	FCT_DO(fct_link_up(&s->l, &setup));
 	FCT_DO(fct_mem_alloc(&s->l, &s->exposed, ATOMIC_WORDS * sizeof(uint64_t),
 			     access ? access : FI_REMOTE_READ | FI_REMOTE_WRITE));
 	FCT_DO(fct_mem_alloc(&s->l, &s->local, 64,
 			     FI_READ | FI_WRITE | FI_SEND | FI_RECV));
 	mine = fct_mem_target(&s->l, &s->exposed);
-	ret = fct_exchange(t, "region", &mine, &s->peer, sizeof(mine));
-out:
-	return ret;
+	return fct_exchange("region", &mine, &s->peer, sizeof(mine));
 }
 
 uint64_t *fct_atomic_word(struct atomic_side *s, unsigned int word)
@@ -91,13 +88,11 @@ uint64_t fct_atomic_flags(enum atomic_kind kind)
 
 int fct_atomic_do(struct atomic_side *s, const struct atomic_op *op)
 {
-	struct fct *t = s->l.t;
 	struct fi_cq_data_entry e;
-	int ret;
 
-	FCT_POST(t, s->l.txcq, fct_atomic_call(s, op));
-	ret = fct_comp(t, s->l.txcq, &s->ctx, fct_atomic_flags(op->kind), &e,
-		       "an atomic");
-out:
-	return ret;
+	FCT_POST(s->l.txcq, fct_atomic_call(s, op));
+	return fct_comp(s->l.txcq, &s->ctx, fct_atomic_flags(op->kind), &e, "an atomic");
 }
+
+FCT_PROGRAM(.name = "fi_cairn_atomic",
+	    .what = "Atomic operations (FI_ATOMIC) on connected endpoints.")

@@ -29,7 +29,7 @@ struct atomic_op {
 };
 
 /* atomic.c */
-int fct_atomic_up(struct atomic_side *s, struct fct *t, uint64_t access);
+int fct_atomic_up(struct atomic_side *s, uint64_t access);
 struct fct_setup fct_atomic_setup(void);
 uint64_t *fct_atomic_word(struct atomic_side *s, unsigned int word); /* of exposed */
 uint64_t *fct_atomic_operand(struct atomic_side *s);
@@ -41,26 +41,5 @@ ssize_t fct_atomic_call(struct atomic_side *s, const struct atomic_op *op);
 uint64_t fct_atomic_flags(enum atomic_kind kind); /* of its completion */
 /* Posts it and waits for its completion. */
 int fct_atomic_do(struct atomic_side *s, const struct atomic_op *op);
-
-/* atomic_forms.c: what is offered, and every call form */
-int fct_atomic_query(struct fct *t);
-int fct_atomic_refused(struct fct *t);
-int fct_atomic_calls(struct fct *t);
-int fct_atomic_vectors(struct fct *t);
-int fct_atomic_messages(struct fct *t);
-int fct_atomic_injects(struct fct *t);
-int fct_atomic_count_excess(struct fct *t);
-
-/* atomic_use.c: what they are for */
-int fct_atomic_contend(struct fct *t);
-int fct_atomic_lock(struct fct *t);
-int fct_atomic_many(struct fct *t);
-int fct_atomic_order(struct fct *t);
-
-/* atomic_err.c */
-int fct_atomic_misaligned(struct fct *t);
-int fct_atomic_bad_key(struct fct *t);
-int fct_atomic_out_of_bounds(struct fct *t);
-int fct_atomic_forbidden(struct fct *t);
 
 #endif

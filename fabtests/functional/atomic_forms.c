@@ -7,16 +7,16 @@
 
 static const uint64_t query_flags[ATOMIC_KINDS] = {0, FI_FETCH_ATOMIC, FI_COMPARE_ATOMIC};
 
-int fct_atomic_query(struct fct *t)
+FCT_CASE(query, "fi_query_atomic and the fi_*atomicvalid calls agree")
 {
-	struct atomic_side s = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct atomic_side s = {0};
 	struct fi_atomic_attr attr;
 	struct atomic_op op;
 	unsigned int some = 0;
 	size_t count;
 	int ret, kind, type, what;
 
-	FCT_DO(fct_atomic_up(&s, t, 0));
+	FCT_DO(fct_atomic_up(&s, 0));
 	for (kind = 0; kind < ATOMIC_KINDS; kind++)
 		for (type = 0; type <= LAST_TYPE; type++)
 			for (what = 0; what <= LAST_OP; what++) {
@@ -27,44 +27,41 @@ int fct_atomic_query(struct fct *t)
 				count = fct_atomic_offered(&s, &op);
 				ret = fi_query_atomic(s.l.domain, op.type, op.op, &attr,
 						      query_flags[kind]);
-				fct_note(t, "kind %d, type %d, operation %d", kind, type,
+				fct_note("kind %d, type %d, operation %d", kind, type,
 					 what);
-				FCT_EQ(t, ret == 0, count > 0);
+				FCT_EQ(ret == 0, count > 0);
 				if (ret)
 					continue;
-				FCT_EQ(t, attr.count, count);
-				FCT_TRUE(t, attr.size > 0);
+				FCT_EQ(attr.count, count);
+				FCT_TRUE(attr.size > 0);
 				some++;
 			}
-	FCT_TRUE(t, some > 0);
-	FCT_REFUSED(t, fi_query_atomic(s.l.domain, FI_UINT64, FI_SUM, &attr,
-				       FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC));
-out:
-	return fct_link_down(&s.l, ret);
+	FCT_TRUE(some > 0);
+	FCT_REFUSED(fi_query_atomic(s.l.domain, FI_UINT64, FI_SUM, &attr,
+				    FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC));
+	return 0;
 }
 
-int fct_atomic_refused(struct fct *t)
+FCT_CASE(refused, "what is not offered is refused when it is called")
 {
-	struct atomic_side s = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct atomic_side s = {0};
 	struct atomic_op op;
-	int ret, kind, what;
+	int kind, what;
 
-	FCT_DO(fct_atomic_up(&s, t, 0));
+	FCT_DO(fct_atomic_up(&s, 0));
 	for (kind = 0; kind < ATOMIC_KINDS; kind++)
 		for (what = 0; what <= LAST_OP; what++) {
 			op = (struct atomic_op){(enum atomic_kind)kind, FI_UINT64,
 						(enum fi_op)what, 0};
 			if (fct_atomic_offered(&s, &op))
 				continue;
-			fct_note(t, "kind %d, operation %d", kind, what);
-			FCT_REFUSED(t, fct_atomic_call(&s, &op));
+			fct_note("kind %d, operation %d", kind, what);
+			FCT_REFUSED(fct_atomic_call(&s, &op));
 		}
-	FCT_DO(fct_barrier(t, "refused"));
+	FCT_DO(fct_barrier("refused"));
 	for (what = 0; what < (int)ATOMIC_WORDS; what++)
-		FCT_EQ(t, *fct_atomic_word(&s, (unsigned int)what), 0);
-	ret = fct_cq_quiet(t, s.l.txcq, "after refusals");
-out:
-	return fct_link_down(&s.l, ret);
+		FCT_EQ(*fct_atomic_word(&s, (unsigned int)what), 0);
+	return fct_cq_quiet(s.l.txcq, "after refusals");
 }
 
 /* The operations as fi_atomic(3) defines them, for unsigned and signed words. */
@@ -125,11 +122,9 @@ static const uint64_t values[] = {0, 1, 7, UINT32_MAX, 1ULL << 63, UINT64_MAX};
 /* Old value, operand and compare, all of values; the word starts at 0 and is set. */
 static int all_values(struct atomic_side *s, const struct atomic_op *op, call_fn call)
 {
-	struct fct *t = s->l.t;
 	struct fi_cq_data_entry e;
 	uint64_t old, next;
 	size_t i;
-	int ret = 0;
 
 	for (i = 0; i < N_VALUES * N_VALUES * 2; i++) {
 		old = values[i % N_VALUES];
@@ -137,74 +132,68 @@ static int all_values(struct atomic_side *s, const struct atomic_op *op, call_fn
 		*fct_atomic_compare(s) = i % 2 ? old : values[i / 2 % N_VALUES];
 		*fct_atomic_result(s) = 0x5555;
 		next = model(op, old, *fct_atomic_operand(s), *fct_atomic_compare(s));
-		FCT_DO(fct_tell(t, "old", &old, sizeof(old)));
-		FCT_DO(fct_barrier(t, "set"));
-		FCT_POST(t, s->l.txcq, call(s, op));
-		FCT_DO(fct_comp(t, s->l.txcq, &s->ctx, fct_atomic_flags(op->kind), &e,
+		FCT_DO(fct_tell("old", &old, sizeof(old)));
+		FCT_DO(fct_barrier("set"));
+		FCT_POST(s->l.txcq, call(s, op));
+		FCT_DO(fct_comp(s->l.txcq, &s->ctx, fct_atomic_flags(op->kind), &e,
 				"an atomic"));
 		if (op->kind != ATOMIC_BASE)
-			FCT_EQ(t, *fct_atomic_result(s), old);
-		FCT_DO(fct_tell(t, "next", &next, sizeof(next)));
+			FCT_EQ(*fct_atomic_result(s), old);
+		FCT_DO(fct_tell("next", &next, sizeof(next)));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 static int be_target(struct atomic_side *s, unsigned int word)
 {
-	struct fct *t = s->l.t;
 	uint64_t old, next;
 	size_t i;
-	int ret = 0;
 
 	for (i = 0; i < N_VALUES * N_VALUES * 2; i++) {
-		FCT_DO(fct_hear(t, "old", &old, sizeof(old)));
+		FCT_DO(fct_hear("old", &old, sizeof(old)));
 		*(volatile uint64_t *)fct_atomic_word(s, word) = old;
-		FCT_DO(fct_barrier(t, "set"));
-		FCT_DO(fct_hear(t, "next", &next, sizeof(next)));
-		FCT_EQ(t, *(volatile uint64_t *)fct_atomic_word(s, word), next);
-		FCT_EQ(t, *fct_atomic_word(s, word - 1), 0);
-		FCT_EQ(t, *fct_atomic_word(s, word + 1), 0);
+		FCT_DO(fct_barrier("set"));
+		FCT_DO(fct_hear("next", &next, sizeof(next)));
+		FCT_EQ(*(volatile uint64_t *)fct_atomic_word(s, word), next);
+		FCT_EQ(*fct_atomic_word(s, word - 1), 0);
+		FCT_EQ(*fct_atomic_word(s, word + 1), 0);
 	}
-out:
-	return ret;
+	return 0;
 }
 
-static int everything(struct fct *t, call_fn call)
+static int everything(call_fn call)
 {
 	static const enum fi_datatype types[] = {FI_UINT64, FI_INT64};
-	struct atomic_side s = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct atomic_side s = {0};
 	struct atomic_op op = {.word = 5};
 	uint64_t offered;
 	size_t type;
-	int ret, kind, what;
+	int kind, what;
 
-	FCT_DO(fct_atomic_up(&s, t, 0));
+	FCT_DO(fct_atomic_up(&s, 0));
 	for (kind = 0; kind < ATOMIC_KINDS; kind++)
 		for (type = 0; type < 2; type++)
 			for (what = 0; what <= LAST_OP; what++) {
 				op.kind = (enum atomic_kind)kind;
 				op.type = types[type];
 				op.op = (enum fi_op)what;
-				fct_note(t, "kind %d, type %d, operation %d", kind,
+				fct_note("kind %d, type %d, operation %d", kind,
 					 (int)op.type, what);
 				offered = fct_atomic_offered(&s, &op) > 0;
-				if (fct_is_client(t))
-					FCT_DO(fct_tell(t, "offered", &offered,
+				if (fct_is_client())
+					FCT_DO(fct_tell("offered", &offered,
 							sizeof(offered)));
 				else
-					FCT_DO(fct_hear(t, "offered", &offered,
+					FCT_DO(fct_hear("offered", &offered,
 							sizeof(offered)));
 				if (!offered)
 					continue;
-				if (fct_is_client(t))
+				if (fct_is_client())
 					FCT_DO(all_values(&s, &op, call));
 				else
 					FCT_DO(be_target(&s, op.word));
 			}
-	ret = fct_cq_quiet(t, s.l.txcq, "after all atomics");
-out:
-	return fct_link_down(&s.l, ret);
+	return fct_cq_quiet(s.l.txcq, "after all atomics");
 }
 
 static ssize_t call_vector(struct atomic_side *s, const struct atomic_op *op)
@@ -260,80 +249,59 @@ static ssize_t call_message(struct atomic_side *s, const struct atomic_op *op)
 	}
 }
 
-int fct_atomic_calls(struct fct *t)
-{
-	return everything(t, fct_atomic_call);
-}
+FCT_CASE_CALL(calls, "everything that is offered for 64 bits, with its result",
+	      everything(fct_atomic_call))
 
-int fct_atomic_vectors(struct fct *t)
-{
-	return everything(t, call_vector);
-}
+FCT_CASE_CALL(vectors, "the same with the vector calls", everything(call_vector))
 
-int fct_atomic_messages(struct fct *t)
-{
-	return everything(t, call_message);
-}
+FCT_CASE_CALL(messages, "the same with the message calls", everything(call_message))
 
 #define INJECTS 1000u
 
-int fct_atomic_injects(struct fct *t)
+FCT_CASE(injects, "fi_inject_atomic: no completion")
 {
 	const struct atomic_op op = {ATOMIC_BASE, FI_UINT64, FI_SUM, 3};
 	const struct atomic_op read = {ATOMIC_FETCH, FI_UINT64, FI_SUM, 3};
-	struct atomic_side s = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct atomic_side s = {0};
 	unsigned int i;
 	uint64_t one = 1;
-	int ret;
 
-	FCT_DO(fct_atomic_up(&s, t, 0));
-	if (!fct_atomic_offered(&s, &op) || !fct_atomic_offered(&s, &read)) {
-		ret = fct_skip(t, "FI_SUM of 64 bits is not offered");
-		goto out;
-	}
-	if (s.l.c.info->tx_attr->inject_size < sizeof(one)) {
-		ret = fct_skip(t, "inject_size is %zu", s.l.c.info->tx_attr->inject_size);
-		goto out;
-	}
+	FCT_DO(fct_atomic_up(&s, 0));
+	if (!fct_atomic_offered(&s, &op) || !fct_atomic_offered(&s, &read))
+		return fct_skip("FI_SUM of 64 bits is not offered");
+	if (s.l.c.info->tx_attr->inject_size < sizeof(one))
+		return fct_skip("inject_size is %zu", s.l.c.info->tx_attr->inject_size);
 	/* Only now is it known that neither side skips. */
-	FCT_DO(fct_barrier(t, "offered"));
-	for (i = 0; fct_is_client(t) && i < INJECTS; i++) {
+	FCT_DO(fct_barrier("offered"));
+	for (i = 0; fct_is_client() && i < INJECTS; i++) {
 		one = 1;
-		FCT_POST(t, s.l.txcq,
-			 fi_inject_atomic(s.l.c.ep, &one, 1, 0,
-					  s.peer.addr + 3 * sizeof(one), s.peer.key,
-					  FI_UINT64, FI_SUM));
+		FCT_POST(s.l.txcq, fi_inject_atomic(s.l.c.ep, &one, 1, 0,
+						    s.peer.addr + 3 * sizeof(one),
+						    s.peer.key, FI_UINT64, FI_SUM));
 		one = 77;
 	}
-	if (fct_is_client(t)) {
+	if (fct_is_client()) {
 		*fct_atomic_operand(&s) = 0;
 		FCT_DO(fct_atomic_do(&s, &read));
-		FCT_EQ(t, *fct_atomic_result(&s), INJECTS);
+		FCT_EQ(*fct_atomic_result(&s), INJECTS);
 	}
-	FCT_DO(fct_barrier(t, "injected"));
-	if (fct_is_server(t))
-		FCT_EQ(t, *(volatile uint64_t *)fct_atomic_word(&s, 3), INJECTS);
-	ret = fct_cq_quiet(t, s.l.txcq, "after fi_inject_atomic");
-out:
-	return fct_link_down(&s.l, ret);
+	FCT_DO(fct_barrier("injected"));
+	if (fct_is_server())
+		FCT_EQ(*(volatile uint64_t *)fct_atomic_word(&s, 3), INJECTS);
+	return fct_cq_quiet(s.l.txcq, "after fi_inject_atomic");
 }
 
-int fct_atomic_count_excess(struct fct *t)
+FCT_CASE(count_excess, "more elements than offered are refused")
 {
 	const struct atomic_op op = {ATOMIC_BASE, FI_UINT64, FI_SUM, 0};
-	struct atomic_side s = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct atomic_side s = {0};
 	size_t most;
-	int ret;
 
-	FCT_DO(fct_atomic_up(&s, t, 0));
+	FCT_DO(fct_atomic_up(&s, 0));
 	most = fct_atomic_offered(&s, &op);
-	if (!most || most >= ATOMIC_WORDS) {
-		ret = fct_skip(t, "%zu elements are offered", most);
-		goto out;
-	}
-	FCT_REFUSED(t, fi_atomic(s.l.c.ep, s.exposed.buf, most + 1, s.exposed.desc, 0,
-				 s.peer.addr, s.peer.key, op.type, op.op, &s.ctx));
-	ret = fct_cq_quiet(t, s.l.txcq, "after a refusal");
-out:
-	return fct_link_down(&s.l, ret);
+	if (!most || most >= ATOMIC_WORDS)
+		return fct_skip("%zu elements are offered", most);
+	FCT_REFUSED(fi_atomic(s.l.c.ep, s.exposed.buf, most + 1, s.exposed.desc, 0,
+			      s.peer.addr, s.peer.key, op.type, op.op, &s.ctx));
+	return fct_cq_quiet(s.l.txcq, "after a refusal");
 }

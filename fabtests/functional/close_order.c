@@ -45,7 +45,7 @@ static unsigned int users_of(const struct scene *s, unsigned int thing)
 	return thing == CQ && s->srx_silent ? users[CQ] & ~(1u << SRX) : users[thing];
 }
 
-static int close_all(struct fct *t, const struct scene *s, fid_t thing[THINGS],
+static int close_all(const struct scene *s, fid_t thing[THINGS],
 		     const unsigned int order[THINGS])
 {
 	unsigned int i, open = 0, rounds = 0;
@@ -62,17 +62,14 @@ static int close_all(struct fct *t, const struct scene *s, fid_t thing[THINGS],
 				continue;
 			ret = fi_close(thing[x]);
 			if (ret != want)
-				FCT_FAIL(t,
-					 "fi_close of %s returned %d (%s), expected %d",
+				FCT_FAIL("fi_close of %s returned %d (%s), expected %d",
 					 names[x], ret, fi_strerror(-ret), want);
 			if (!ret)
 				open &= ~(1u << x);
 		}
-		FCT_TRUE(t, ++rounds <= THINGS);
+		FCT_TRUE(++rounds <= THINGS);
 	}
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
 static uint32_t random_below(uint64_t *state, uint32_t bound)
@@ -97,12 +94,12 @@ static void make_order(unsigned int nth, unsigned int order[THINGS])
 	}
 }
 
-int fct_close_in_order(struct fct *t, struct scene *s, unsigned int nth)
+int fct_close_in_order(struct scene *s, unsigned int nth)
 {
 	unsigned int order[THINGS];
 	fid_t thing[THINGS];
 
 	things_of(s, thing);
 	make_order(nth, order);
-	return close_all(t, s, thing, order);
+	return close_all(s, thing, order);
 }

@@ -11,6 +11,6 @@
 
 /* Asks for each in the order of that number, and again, until all are closed. The first
  * CLOSE_ROTATIONS orders are rotations; then chance has it. */
-int fct_close_in_order(struct fct *t, struct scene *s, unsigned int nth);
+int fct_close_in_order(struct scene *s, unsigned int nth);
 
 #endif

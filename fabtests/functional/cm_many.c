@@ -7,112 +7,98 @@
 
 static int start_all(struct fct_link *l, struct fct_conn *c)
 {
-	struct fct *t = l->t;
 	uint32_t i;
-	int ret = 0;
 
 	for (i = 0; i < MANY; i++) {
 		c[i].info = fi_dupinfo(l->info);
 		FCT_DO(fct_ep_open(l, &c[i], c[i].info));
-		FCT_CALL(t, fi_connect(c[i].ep, l->info->dest_addr, &i, sizeof(i)));
+		FCT_CALL(fi_connect(c[i].ep, l->info->dest_addr, &i, sizeof(i)));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 /* Requests may arrive in any order; their data says which is which. */
 static int accept_all(struct fct_link *l, struct fct_conn *c)
 {
-	struct fct *t = l->t;
 	struct fct_event e;
 	uint32_t n, i;
-	int ret = 0;
 
 	for (n = 0; n < MANY; n++) {
-		FCT_DO(fct_eq_next(t, l->eq, &e, "all connection requests"));
+		FCT_DO(fct_eq_next(l->eq, &e, "all connection requests"));
 		if (e.event == FI_CONNECTED) {
 			n--;
 			continue;
 		}
-		FCT_EQ(t, e.event, FI_CONNREQ);
-		FCT_TRUE(t, e.len >= sizeof(i));
+		FCT_EQ(e.event, FI_CONNREQ);
+		FCT_TRUE(e.len >= sizeof(i));
 		memcpy(&i, e.cm.data, sizeof(i));
-		FCT_TRUE(t, i < MANY && !c[i].ep);
+		FCT_TRUE(i < MANY && !c[i].ep);
 		c[i].info = e.cm.info;
 		FCT_DO(fct_ep_open(l, &c[i], c[i].info));
-		FCT_CALL(t, fi_accept(c[i].ep, NULL, 0));
+		FCT_CALL(fi_accept(c[i].ep, NULL, 0));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 static int await_connected(struct fct_link *l, struct fct_conn *c)
 {
 	bool seen[MANY] = {false};
-	struct fct *t = l->t;
 	struct fct_event e;
 	uint32_t n, i;
-	int ret = 0;
 
 	for (n = 0; n < MANY; n++) {
-		FCT_DO(fct_eq_expect(t, l->eq, FI_CONNECTED, NULL, &e));
+		FCT_DO(fct_eq_expect(l->eq, FI_CONNECTED, NULL, &e));
 		for (i = 0; i < MANY && e.cm.fid != &c[i].ep->fid; i++)
 			;
-		FCT_TRUE(t, i < MANY && !seen[i]);
+		FCT_TRUE(i < MANY && !seen[i]);
 		seen[i] = true;
 	}
-out:
-	return ret;
+	return 0;
 }
 
-int fct_cm_many(struct fct *t)
+FCT_CASE(many, "several connections at once over one passive endpoint")
 {
 	struct fct_setup s = {
 		.caps = FI_MSG, .tx_size = 16, .rx_size = 16, .cq_size = 1024};
 	struct fct_conn c[MANY] = {{.info = NULL}};
-	struct fct_link l;
+	FCT_AUTO(fct_link_end) struct fct_link l = {0};
 	uint32_t i;
-	int ret;
 
-	FCT_DO(fct_link_open(&l, t, &s));
-	if (fct_is_client(t)) {
+	FCT_DO(fct_link_open(&l, &s));
+	if (fct_is_client()) {
 		FCT_DO(start_all(&l, c));
 		FCT_DO(await_connected(&l, c));
 	} else {
 		FCT_DO(accept_all(&l, c));
 	}
-	FCT_DO(fct_barrier(t, "connected"));
+	FCT_DO(fct_barrier("connected"));
 	for (i = 0; i < MANY; i++)
 		FCT_DO(fct_cm_message(&l, &c[i], i));
-out:
-	return fct_link_down(&l, ret);
+	return 0;
 }
 
-int fct_cm_sequence(struct fct *t)
+FCT_CASE(sequence, "one connection after the other over one passive endpoint")
 {
-	struct fct_setup s = {.caps = FI_MSG};
-	struct fct_link l;
+	FCT_AUTO(fct_link_end) struct fct_link l = {0};
 	uint32_t i;
-	int ret;
 
-	FCT_DO(fct_link_open(&l, t, &s));
+	FCT_DO(fct_link_open(&l, NULL));
 	for (i = 0; i < SEQUENCE; i++) {
 		FCT_DO(fct_conn_up(&l, &l.c));
 		FCT_DO(fct_cm_message(&l, &l.c, i));
 		FCT_DO(fct_cm_end(&l, &l.c));
 	}
-out:
-	return fct_link_down(&l, ret);
+	return 0;
 }
 
-int fct_cm_other_cq(struct fct *t)
+FCT_CASE(other_cq, "connections of one passive endpoint with CQs of their own")
 {
 	struct fct_setup s = {.caps = FI_MSG, .split_cq = true};
 	struct fct_conn c[2] = {{.info = NULL}};
-	struct fct_link l;
-	int i, ret;
+	FCT_AUTO(fct_link_end) struct fct_link l = {0};
+	int i;
 
-	FCT_DO(fct_link_open(&l, t, &s));
+	FCT_DO(fct_link_open(&l, &s));
 	for (i = 0; i < 2; i++) {
 		FCT_DO(fct_cq_open(&l, 1024, FI_CQ_FORMAT_DATA, FI_WAIT_NONE,
 				   &c[i].txcq));
@@ -125,9 +111,8 @@ int fct_cm_other_cq(struct fct *t)
 	FCT_DO(fct_cm_message(&l, &l.c, 2));
 	FCT_DO(fct_cm_message(&l, &c[0], 3));
 	for (i = 0; i < 2; i++) {
-		FCT_DO(fct_cq_quiet(t, c[i].txcq, "after all messages"));
-		FCT_DO(fct_cq_quiet(t, c[i].rxcq, "after all messages"));
+		FCT_DO(fct_cq_quiet(c[i].txcq, "after all messages"));
+		FCT_DO(fct_cq_quiet(c[i].rxcq, "after all messages"));
 	}
-out:
-	return fct_link_down(&l, ret);
+	return 0;
 }

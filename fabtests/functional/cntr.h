@@ -23,7 +23,7 @@ struct cntr_side {
 };
 
 /* cntr.c */
-int fct_cntr_up(struct cntr_side *s, struct fct *t, const struct fct_setup *setup);
+int fct_cntr_up(struct cntr_side *s, const struct fct_setup *setup);
 struct fct_setup fct_cntr_setup(void);
 /* Both sides: the server has this many receives posted. */
 int fct_cntr_post_recvs(struct cntr_side *s, unsigned int count);
@@ -32,30 +32,5 @@ int fct_cntr_post_send(struct cntr_side *s, unsigned int slot);
 /* Polls until the counter has at least this value, which then must be exact. */
 int fct_cntr_reaches(struct cntr_side *s, struct fid_cntr *cntr, uint64_t value,
 		     const char *what);
-
-/* cntr_value.c: one counter by itself */
-int fct_cntr_values(struct fct *t);
-int fct_cntr_wait_objects(struct fct *t);
-int fct_cntr_several(struct fct *t);
-int fct_cntr_close_busy(struct fct *t);
-int fct_cntr_bind_twice(struct fct *t);
-int fct_cntr_bind_remote(struct fct *t);
-
-/* cntr_count.c: what is counted */
-int fct_cntr_messages(struct fct *t);
-int fct_cntr_injects(struct fct *t);
-int fct_cntr_writes(struct fct *t);
-int fct_cntr_reads(struct fct *t);
-int fct_cntr_apart(struct fct *t);
-int fct_cntr_beside_cq(struct fct *t);
-int fct_cntr_errors(struct fct *t);
-
-/* cntr_wait.c: blocking */
-int fct_cntr_wait_timeout(struct fct *t);
-int fct_cntr_wait_wakes(struct fct *t);
-int fct_cntr_wait_ping_pong(struct fct *t);
-int fct_cntr_wait_error(struct fct *t);
-int fct_cntr_wait_add(struct fct *t);
-int fct_cntr_wait_fd(struct fct *t);
 
 #endif

@@ -2,181 +2,102 @@
 /* The operations that advance a counter, without any completion being read. */
 #include "cntr.h"
 
-static int messages(struct fct *t, bool inject)
+static int messages(bool inject)
 {
 	struct fct_setup setup = fct_cntr_setup();
-	struct cntr_side s = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct cntr_side s = {0};
 	unsigned int i, count;
 	uint64_t limits[2], theirs[2];
-	int ret;
 
-	FCT_DO(fct_cntr_up(&s, t, &setup));
+	FCT_DO(fct_cntr_up(&s, &setup));
 	limits[0] = s.l.c.info->rx_attr->size;
 	limits[1] = s.l.c.info->tx_attr->inject_size;
-	FCT_DO(fct_exchange(t, "limits", limits, theirs, sizeof(limits)));
+	FCT_DO(fct_exchange("limits", limits, theirs, sizeof(limits)));
 	count = (unsigned int)(theirs[0] < CNTR_COUNT ? theirs[0] : CNTR_COUNT);
 	if (limits[0] < count)
 		count = (unsigned int)limits[0];
-	if (inject && (!limits[1] || !theirs[1])) {
-		ret = fct_skip(t, "inject_size is 0");
-		goto out;
-	}
+	if (inject && (!limits[1] || !theirs[1]))
+		return fct_skip("inject_size is 0");
 	FCT_DO(fct_cntr_post_recvs(&s, count));
-	for (i = 0; fct_is_client(t) && i < count; i++) {
+	for (i = 0; fct_is_client() && i < count; i++) {
 		if (inject)
-			FCT_POST(t, s.l.txcq, fi_inject(s.l.c.ep, s.local.buf, 1, 0));
+			FCT_POST(s.l.txcq, fi_inject(s.l.c.ep, s.local.buf, 1, 0));
 		else
 			FCT_DO(fct_cntr_post_send(&s, i));
 	}
-	FCT_DO(fct_cntr_reaches(&s, fct_is_client(t) ? s.tx : s.rx, count,
+	FCT_DO(fct_cntr_reaches(&s, fct_is_client() ? s.tx : s.rx, count,
 				"all messages"));
-	FCT_DO(fct_barrier(t, "counted"));
-	FCT_EQ(t, fi_cntr_read(fct_is_client(t) ? s.rx : s.tx), 0);
-	ret = fct_cq_quiet(t, s.l.txcq, "after messages without completion");
-out:
-	return fct_link_down(&s.l, ret);
+	FCT_DO(fct_barrier("counted"));
+	FCT_EQ(fi_cntr_read(fct_is_client() ? s.rx : s.tx), 0);
+	return fct_cq_quiet(s.l.txcq, "after messages without completion");
 }
 
-int fct_cntr_messages(struct fct *t)
-{
-	return messages(t, false);
-}
+FCT_CASE_CALL(messages, "messages sent and received", messages(false))
 
-int fct_cntr_injects(struct fct *t)
-{
-	return messages(t, true);
-}
+FCT_CASE_CALL(injects, "fi_inject", messages(true))
 
 static int transfer(struct cntr_side *s, unsigned int i, bool read)
 {
 	const size_t at = (size_t)i * CNTR_LEN;
-	struct fct *t = s->l.t;
-	int ret;
 
 	if (read)
-		FCT_POST(t, s->l.txcq,
+		FCT_POST(s->l.txcq,
 			 fi_read(s->l.c.ep, s->local.buf + at, CNTR_LEN, s->local.desc, 0,
 				 s->peer.addr + at, s->peer.key, &s->ctx[i]));
 	else if (i % 4 == 3 && s->l.c.info->tx_attr->inject_size)
-		FCT_POST(t, s->l.txcq,
-			 fi_inject_write(s->l.c.ep, s->local.buf + at, 1, 0,
-					 s->peer.addr + at, s->peer.key));
+		FCT_POST(s->l.txcq, fi_inject_write(s->l.c.ep, s->local.buf + at, 1, 0,
+						    s->peer.addr + at, s->peer.key));
 	else
-		FCT_POST(t, s->l.txcq,
+		FCT_POST(s->l.txcq,
 			 fi_write(s->l.c.ep, s->local.buf + at, CNTR_LEN, s->local.desc,
 				  0, s->peer.addr + at, s->peer.key, &s->ctx[i]));
-out:
-	return ret;
+	return 0;
 }
 
-static int transfers(struct fct *t, bool read)
+static int transfers(bool read)
 {
 	struct fct_setup setup = fct_cntr_setup();
-	struct cntr_side s = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct cntr_side s = {0};
 	unsigned int i;
-	int ret;
 
-	FCT_DO(fct_cntr_up(&s, t, &setup));
+	FCT_DO(fct_cntr_up(&s, &setup));
 	fct_fill(s.exposed.buf, s.exposed.len, 3);
-	FCT_DO(fct_barrier(t, "filled"));
-	for (i = 0; fct_is_client(t) && i < CNTR_COUNT; i++)
+	FCT_DO(fct_barrier("filled"));
+	for (i = 0; fct_is_client() && i < CNTR_COUNT; i++)
 		FCT_DO(transfer(&s, i, read));
-	if (fct_is_client(t)) {
+	if (fct_is_client()) {
 		FCT_DO(fct_cntr_reaches(&s, s.tx, CNTR_COUNT, "all transfers"));
 		if (read)
-			FCT_DATA(t, s.local.buf, s.local.len, 3);
+			FCT_DATA(s.local.buf, s.local.len, 3);
 	}
-	FCT_DO(fct_barrier(t, "counted"));
-	FCT_EQ(t, fi_cntr_read(s.rx), 0);
-	ret = fct_cq_quiet(t, s.l.txcq, "after transfers without completion");
-out:
-	return fct_link_down(&s.l, ret);
+	FCT_DO(fct_barrier("counted"));
+	FCT_EQ(fi_cntr_read(s.rx), 0);
+	return fct_cq_quiet(s.l.txcq, "after transfers without completion");
 }
 
-int fct_cntr_writes(struct fct *t)
-{
-	return transfers(t, false);
-}
+FCT_CASE_CALL(writes, "fi_write and fi_inject_write", transfers(false))
 
-int fct_cntr_reads(struct fct *t)
-{
-	return transfers(t, true);
-}
+FCT_CASE_CALL(reads, "fi_read", transfers(true))
 
-int fct_cntr_apart(struct fct *t)
+FCT_CASE(errors, "failures are counted apart")
 {
 	struct fct_setup setup = fct_cntr_setup();
-	struct cntr_side s = {.l.t = t, .tx_flags = FI_WRITE};
-	unsigned int i;
-	int ret;
-
-	FCT_DO(fct_cntr_up(&s, t, &setup));
-	FCT_DO(fct_cntr_post_recvs(&s, 10));
-	if (fct_is_client(t)) {
-		for (i = 0; i < 10; i++) {
-			FCT_DO(transfer(&s, i, true));
-			FCT_DO(fct_cntr_post_send(&s, i));
-		}
-		for (i = 0; i < 3; i++)
-			FCT_DO(transfer(&s, i, false));
-		/* Operations of an endpoint complete in order where its writes do. */
-		FCT_DO(fct_cntr_reaches(&s, s.tx, 3, "all writes"));
-	} else {
-		FCT_DO(fct_cntr_reaches(&s, s.rx, 10, "all messages"));
-	}
-	FCT_DO(fct_barrier(t, "counted"));
-	FCT_EQ(t, fi_cntr_read(s.tx), fct_is_client(t) ? 3 : 0);
-	FCT_EQ(t, fi_cntr_read(s.rx), fct_is_client(t) ? 0 : 10);
-out:
-	return fct_link_down(&s.l, ret);
-}
-
-int fct_cntr_beside_cq(struct fct *t)
-{
-	struct fct_setup setup = fct_cntr_setup();
-	struct cntr_side s = {.l.t = t};
-	struct fi_cq_data_entry e;
-	unsigned int i;
-	int ret;
-
-	setup.tx_bind = setup.rx_bind = 0;
-	FCT_DO(fct_cntr_up(&s, t, &setup));
-	FCT_DO(fct_cntr_post_recvs(&s, 16));
-	for (i = 0; fct_is_client(t) && i < 16; i++)
-		FCT_DO(fct_cntr_post_send(&s, i));
-	FCT_DO(fct_cntr_reaches(&s, fct_is_client(t) ? s.tx : s.rx, 16, "all messages"));
-	for (i = 0; i < 16; i++)
-		FCT_DO(fct_comp(t, s.l.txcq, &s.ctx[i],
-				FI_MSG | (fct_is_client(t) ? FI_SEND : FI_RECV), &e,
-				"a completion the counter saw first"));
-	FCT_DO(fct_cq_quiet(t, s.l.txcq, "after all completions"));
-	FCT_EQ(t, fi_cntr_read(fct_is_client(t) ? s.tx : s.rx), 16);
-out:
-	return fct_link_down(&s.l, ret);
-}
-
-int fct_cntr_errors(struct fct *t)
-{
-	struct fct_setup setup = fct_cntr_setup();
-	struct cntr_side s = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct cntr_side s = {0};
 	struct fi_cq_err_entry err;
 	struct fct_wait w;
-	int ret;
 
-	FCT_DO(fct_cntr_up(&s, t, &setup));
-	if (fct_is_client(t)) {
-		FCT_POST(t, s.l.txcq,
+	FCT_DO(fct_cntr_up(&s, &setup));
+	if (fct_is_client()) {
+		FCT_POST(s.l.txcq,
 			 fi_write(s.l.c.ep, s.local.buf, CNTR_LEN, s.local.desc, 0,
 				  s.peer.addr, s.peer.key + 12345, &s.ctx[0]));
-		fct_wait_init(&w, t, "the failure to be counted");
+		fct_wait_init(&w, "the failure to be counted");
 		while (!fi_cntr_readerr(s.tx))
 			FCT_DO(fct_wait_again(&w));
-		FCT_EQ(t, fi_cntr_readerr(s.tx), 1);
-		FCT_EQ(t, fi_cntr_read(s.tx), 0);
-		FCT_DO(fct_comp_err(t, s.l.txcq, &err, "the failed write"));
-		FCT_TRUE(t, err.op_context == &s.ctx[0]);
+		FCT_EQ(fi_cntr_readerr(s.tx), 1);
+		FCT_EQ(fi_cntr_read(s.tx), 0);
+		FCT_DO(fct_comp_err(s.l.txcq, &err, "the failed write"));
+		FCT_TRUE(err.op_context == &s.ctx[0]);
 	}
-	ret = fct_barrier(t, "counted");
-out:
-	return fct_link_down(&s.l, ret);
+	return fct_barrier("counted");
 }

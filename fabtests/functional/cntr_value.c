@@ -2,165 +2,67 @@
 /* A counter by itself: its values, its wait object, what it can be bound to. */
 #include "cntr.h"
 
-static int open_domain(struct fct_link *l, struct fct *t)
+static int open_domain(struct fct_link *l)
 {
-	return fct_link_open(l, t, &(struct fct_setup){.caps = FI_MSG | FI_RMA});
+	return fct_link_open(l, &(struct fct_setup){.caps = FI_MSG | FI_RMA});
 }
 
 static int open_cntr(struct fct_link *l, enum fi_wait_obj wait, struct fid_cntr **cntr)
 {
 	struct fi_cntr_attr attr = {.events = FI_CNTR_EVENTS_COMP, .wait_obj = wait};
-	struct fct *t = l->t;
 	int ret;
 
 	ret = fi_cntr_open(l->domain, &attr, cntr, l);
 	if (ret == -FI_ENOSYS || ret == -FI_EOPNOTSUPP)
-		return fct_skip(t, "fi_cntr_open: %s", fi_strerror(-ret));
-	FCT_CALL(t, ret);
+		return fct_skip("fi_cntr_open: %s", fi_strerror(-ret));
+	FCT_CALL(ret);
 	FCT_DO(fct_keep(l, &(*cntr)->fid));
-	FCT_TRUE(t, (*cntr)->fid.context == l);
-	FCT_EQ(t, (*cntr)->fid.fclass, FI_CLASS_CNTR);
-out:
-	return ret;
+	FCT_TRUE((*cntr)->fid.context == l);
+	FCT_EQ((*cntr)->fid.fclass, FI_CLASS_CNTR);
+	return 0;
 }
 
-int fct_cntr_values(struct fct *t)
+FCT_CASE(wait_objects, "wait objects, and waiting without one")
 {
-	struct fct_link l = {.t = t};
+	FCT_AUTO(fct_link_end) struct fct_link l = {0};
 	struct fid_cntr *cntr;
-	int ret;
+	int fd = -1;
 
-	FCT_DO(open_domain(&l, t));
+	FCT_DO(open_domain(&l));
 	FCT_DO(open_cntr(&l, FI_WAIT_NONE, &cntr));
-	FCT_EQ(t, fi_cntr_read(cntr), 0);
-	FCT_EQ(t, fi_cntr_readerr(cntr), 0);
-	FCT_CALL(t, fi_cntr_set(cntr, 1000));
-	FCT_CALL(t, fi_cntr_seterr(cntr, 7));
-	FCT_EQ(t, fi_cntr_read(cntr), 1000);
-	FCT_EQ(t, fi_cntr_readerr(cntr), 7);
-	FCT_CALL(t, fi_cntr_add(cntr, 24));
-	FCT_CALL(t, fi_cntr_adderr(cntr, 3));
-	FCT_EQ(t, fi_cntr_read(cntr), 1024);
-	FCT_EQ(t, fi_cntr_readerr(cntr), 10);
-	FCT_CALL(t, fi_cntr_set(cntr, 0));
-	FCT_CALL(t, fi_cntr_seterr(cntr, 0));
-	FCT_EQ(t, fi_cntr_read(cntr), 0);
-	FCT_EQ(t, fi_cntr_readerr(cntr), 0);
-	FCT_CALL(t, fi_cntr_add(cntr, UINT32_MAX + 1ULL));
-	FCT_EQ(t, fi_cntr_read(cntr), UINT32_MAX + 1ULL);
-out:
-	return fct_link_down(&l, ret);
-}
-
-int fct_cntr_wait_objects(struct fct *t)
-{
-	struct fct_link l = {.t = t};
-	struct fid_cntr *cntr;
-	int fd = -1, ret;
-
-	FCT_DO(open_domain(&l, t));
-	FCT_DO(open_cntr(&l, FI_WAIT_NONE, &cntr));
-	FCT_REFUSED(t, fi_cntr_wait(cntr, 1, 0));
+	FCT_REFUSED(fi_cntr_wait(cntr, 1, 0));
 	FCT_DO(open_cntr(&l, FI_WAIT_UNSPEC, &cntr));
-	FCT_CALL(t, fi_cntr_set(cntr, 5));
-	FCT_CALL(t, fi_cntr_wait(cntr, 5, 0));
-	FCT_CALL(t, fi_cntr_wait(cntr, 5, -1));
+	FCT_CALL(fi_cntr_set(cntr, 5));
+	FCT_CALL(fi_cntr_wait(cntr, 5, 0));
+	FCT_CALL(fi_cntr_wait(cntr, 5, -1));
 	FCT_DO(open_cntr(&l, FI_WAIT_FD, &cntr));
-	FCT_CALL(t, fi_control(&cntr->fid, FI_GETWAIT, &fd));
-	FCT_TRUE(t, fd >= 0);
-out:
-	return fct_link_down(&l, ret);
-}
-
-int fct_cntr_several(struct fct *t)
-{
-	struct fct_link l = {.t = t};
-	struct fid_cntr *cntr[64];
-	struct fi_cntr_attr attr = {.events = FI_CNTR_EVENTS_COMP};
-	size_t i, open = 0, limit;
-	int ret;
-
-	FCT_DO(open_domain(&l, t));
-	FCT_DO(open_cntr(&l, FI_WAIT_NONE, &cntr[0])); /* may skip */
-	limit = l.info->domain_attr->cntr_cnt;	       /* 0: it does not say */
-	limit = limit ? limit : 64;
-	for (; open < 64 && open + 1 < limit; open++)
-		FCT_CALL(t, fi_cntr_open(l.domain, &attr, &cntr[open], NULL));
-	for (i = 0; i < open; i++)
-		FCT_CALL(t, fi_cntr_set(cntr[i], i));
-	for (i = 0; i < open; i++)
-		FCT_EQ(t, fi_cntr_read(cntr[i]), i);
-out:
-	while (open)
-		fi_close(&cntr[--open]->fid);
-	return fct_link_down(&l, ret);
-}
-
-int fct_cntr_close_busy(struct fct *t)
-{
-	struct fct_setup setup = fct_cntr_setup();
-	struct cntr_side s = {.l.t = t};
-	int ret;
-
-	FCT_DO(fct_cntr_up(&s, t, &setup));
-	FCT_ERR(t, fi_close(&s.tx->fid), -FI_EBUSY);
-	FCT_ERR(t, fi_close(&s.rx->fid), -FI_EBUSY);
-	FCT_EQ(t, fi_cntr_read(s.tx), 0);
-out:
-	return fct_link_down(&s.l, ret);
+	FCT_CALL(fi_control(&cntr->fid, FI_GETWAIT, &fd));
+	FCT_TRUE(fd >= 0);
+	return 0;
 }
 
 static int bare_ep(struct fct_link *l, struct fid_ep **ep)
 {
-	struct fi_info *info;
-	struct fct *t = l->t;
-	int ret;
+	FCT_AUTO(fct_info_end) struct fi_info *info = NULL;
 
 	*ep = NULL;
 	info = fi_dupinfo(l->info);
-	FCT_TRUE(t, info);
+	FCT_TRUE(info);
 	info->handle = NULL;
-	FCT_CALL(t, fi_endpoint(l->domain, info, ep, NULL));
-	ret = 0;
-out:
-	fi_freeinfo(info);
-	return ret;
+	FCT_CALL(fi_endpoint(l->domain, info, ep, NULL));
+	return 0;
 }
 
-int fct_cntr_bind_twice(struct fct *t)
+FCT_CASE(bind_remote, "what a peer does is counted only with FI_RMA_EVENT")
 {
-	struct fct_link l = {.t = t};
-	struct fid_cntr *a, *b;
-	struct fid_ep *ep = NULL;
-	int ret;
-
-	FCT_DO(open_domain(&l, t));
-	FCT_DO(open_cntr(&l, FI_WAIT_NONE, &a));
-	FCT_DO(open_cntr(&l, FI_WAIT_NONE, &b));
-	FCT_DO(bare_ep(&l, &ep));
-	FCT_CALL(t, fi_ep_bind(ep, &a->fid, FI_SEND | FI_WRITE));
-	FCT_CALL(t, fi_ep_bind(ep, &b->fid, FI_READ | FI_RECV));
-	FCT_REFUSED(t, fi_ep_bind(ep, &b->fid, FI_WRITE));
-out:
-	if (ep)
-		fi_close(&ep->fid);
-	return fct_link_down(&l, ret);
-}
-
-int fct_cntr_bind_remote(struct fct *t)
-{
-	struct fct_link l = {.t = t};
-	struct fid_ep *ep = NULL;
+	FCT_AUTO(fct_link_end) struct fct_link l = {0};
+	FCT_AUTO(fct_fid_end) struct fid_ep *ep = NULL;
 	struct fid_cntr *cntr;
-	int ret;
 
-	FCT_DO(open_domain(&l, t));
+	FCT_DO(open_domain(&l));
 	FCT_DO(open_cntr(&l, FI_WAIT_NONE, &cntr));
 	FCT_DO(bare_ep(&l, &ep));
-	FCT_REFUSED(t, fi_ep_bind(ep, &cntr->fid, FI_REMOTE_WRITE));
-	FCT_REFUSED(t, fi_ep_bind(ep, &cntr->fid, FI_REMOTE_READ));
-out:
-	if (ep)
-		fi_close(&ep->fid);
-	return fct_link_down(&l, ret);
+	FCT_REFUSED(fi_ep_bind(ep, &cntr->fid, FI_REMOTE_WRITE));
+	FCT_REFUSED(fi_ep_bind(ep, &cntr->fid, FI_REMOTE_READ));
+	return 0;
 }

@@ -7,179 +7,97 @@
 
 #define ROUNDS 500u
 
-static int up(struct cntr_side *s, struct fct *t, enum fi_wait_obj wait)
+static int up(struct cntr_side *s, enum fi_wait_obj wait)
 {
 	struct fct_setup setup = fct_cntr_setup();
 
 	s->wait = wait;
-	return fct_cntr_up(s, t, &setup);
+	return fct_cntr_up(s, &setup);
 }
 
-static int limit_ms(struct fct *t)
+static int limit_ms(void)
 {
-	return (int)(20000 * t->scale);
+	return (int)(20000 * fct.scale);
 }
 
-int fct_cntr_wait_timeout(struct fct *t)
+FCT_CASE(wait_ping_pong, "both sides sleep in turn")
 {
-	static const int times[] = {0, 1, 100, 500};
-	struct cntr_side s = {.l.t = t};
-	uint64_t start, took;
-	size_t i;
-	int ret;
-
-	FCT_DO(up(&s, t, FI_WAIT_UNSPEC));
-	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-		start = fct_now_ns();
-		FCT_ERR(t, fi_cntr_wait(s.rx, 1, times[i]), -FI_ETIMEDOUT);
-		took = (fct_now_ns() - start) / 1000000;
-		if (took + 1 < (uint64_t)times[i] ||
-		    took > (uint64_t)times[i] + 20000 * t->scale)
-			FCT_FAIL(t, "fi_cntr_wait with %d ms took %llu ms", times[i],
-				 (unsigned long long)took);
-	}
-	FCT_EQ(t, fi_cntr_readerr(s.rx), 0);
-out:
-	return fct_link_down(&s.l, ret);
-}
-
-int fct_cntr_wait_wakes(struct fct *t)
-{
-	struct cntr_side s = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct cntr_side s = {0};
 	unsigned int i;
-	int ret;
 
-	FCT_DO(up(&s, t, FI_WAIT_UNSPEC));
-	FCT_DO(fct_cntr_post_recvs(&s, 30));
-	for (i = 0; i < 30; i += 3) {
-		if (fct_is_client(t)) {
-			FCT_DO(fct_cntr_post_send(&s, i));
-			FCT_DO(fct_cntr_post_send(&s, i + 1));
-			FCT_DO(fct_cntr_post_send(&s, i + 2));
-			FCT_CALL(t, fi_cntr_wait(s.tx, i + 3, limit_ms(t)));
-		} else {
-			FCT_CALL(t, fi_cntr_wait(s.rx, i + 3, limit_ms(t)));
-			FCT_EQ(t, fi_cntr_read(s.rx), i + 3);
-		}
-		FCT_DO(fct_barrier(t, "round"));
-	}
-out:
-	return fct_link_down(&s.l, ret);
-}
-
-int fct_cntr_wait_ping_pong(struct fct *t)
-{
-	struct cntr_side s = {.l.t = t};
-	unsigned int i;
-	int ret;
-
-	FCT_DO(up(&s, t, FI_WAIT_UNSPEC));
+	FCT_DO(up(&s, FI_WAIT_UNSPEC));
 	FCT_DO(fct_cntr_post_recv(&s, 0));
-	FCT_DO(fct_barrier(t, "ready"));
+	FCT_DO(fct_barrier("ready"));
 	for (i = 0; i < ROUNDS; i++) {
-		if (fct_is_client(t))
+		if (fct_is_client())
 			FCT_DO(fct_cntr_post_send(&s, 1));
-		FCT_CALL(t, fi_cntr_wait(s.rx, i + 1, limit_ms(t)));
+		FCT_CALL(fi_cntr_wait(s.rx, i + 1, limit_ms()));
 		FCT_DO(fct_cntr_post_recv(&s, 0));
-		if (fct_is_server(t))
+		if (fct_is_server())
 			FCT_DO(fct_cntr_post_send(&s, 1));
 	}
-	FCT_CALL(t, fi_cntr_wait(s.tx, ROUNDS, limit_ms(t)));
-	FCT_DO(fct_barrier(t, "done"));
-	FCT_EQ(t, fi_cntr_read(s.tx), ROUNDS);
-	FCT_EQ(t, fi_cntr_read(s.rx), ROUNDS);
-out:
-	return fct_link_down(&s.l, ret);
+	FCT_CALL(fi_cntr_wait(s.tx, ROUNDS, limit_ms()));
+	FCT_DO(fct_barrier("done"));
+	FCT_EQ(fi_cntr_read(s.tx), ROUNDS);
+	FCT_EQ(fi_cntr_read(s.rx), ROUNDS);
+	return 0;
 }
 
 /* A receive fails when its endpoint is closed; what waits for it must not sleep on. */
-int fct_cntr_wait_error(struct fct *t)
+FCT_CASE(wait_error, "a failure ends the wait")
 {
-	struct cntr_side s = {.l.t = t};
-	int ret;
+	FCT_AUTO(fct_link_end) struct cntr_side s = {0};
 
-	FCT_DO(up(&s, t, FI_WAIT_UNSPEC));
+	FCT_DO(up(&s, FI_WAIT_UNSPEC));
 	FCT_DO(fct_cntr_post_recv(&s, 0));
-	FCT_DO(fct_barrier(t, "posted"));
-	if (fct_is_client(t)) {
-		FCT_POST(t, s.l.txcq,
+	FCT_DO(fct_barrier("posted"));
+	if (fct_is_client()) {
+		FCT_POST(s.l.txcq,
 			 fi_write(s.l.c.ep, s.local.buf, CNTR_LEN, s.local.desc, 0,
 				  s.peer.addr, s.peer.key + 12345, &s.ctx[1]));
-		FCT_ERR(t, fi_cntr_wait(s.tx, 1, limit_ms(t)), -FI_EAVAIL);
-		FCT_EQ(t, fi_cntr_readerr(s.tx), 1);
+		FCT_ERR(fi_cntr_wait(s.tx, 1, limit_ms()), -FI_EAVAIL);
+		FCT_EQ(fi_cntr_readerr(s.tx), 1);
 		/* The value is what it was: only a change ends a wait. */
-		FCT_ERR(t, fi_cntr_wait(s.tx, 1, 50), -FI_ETIMEDOUT);
+		FCT_ERR(fi_cntr_wait(s.tx, 1, 50), -FI_ETIMEDOUT);
 	}
-	ret = fct_barrier(t, "failed");
-out:
-	return fct_link_down(&s.l, ret);
-}
-
-static void *add_later(void *cntr)
-{
-	fi_cntr_add(cntr, 100);
-	return NULL;
-}
-
-int fct_cntr_wait_add(struct fct *t)
-{
-	struct cntr_side s = {.l.t = t};
-	pthread_t thread;
-	int i, ret;
-
-	FCT_DO(up(&s, t, FI_WAIT_UNSPEC));
-	for (i = 1; i <= 50; i++) {
-		FCT_EQ(t, pthread_create(&thread, NULL, add_later, s.rx), 0);
-		ret = fi_cntr_wait(s.rx, (uint64_t)i * 100, limit_ms(t));
-		pthread_join(thread, NULL);
-		FCT_CALL(t, ret);
-	}
-	FCT_EQ(t, fi_cntr_read(s.rx), 5000);
-out:
-	return fct_link_down(&s.l, ret);
+	return fct_barrier("failed");
 }
 
 static int sleep_fd(struct cntr_side *s, uint64_t value)
 {
 	struct fid *fid = &s->rx->fid;
 	struct pollfd pollfd = {.events = POLLIN};
-	struct fct *t = s->l.t;
 	struct fct_wait w;
 	int ret;
 
-	FCT_CALL(t, fi_control(fid, FI_GETWAIT, &pollfd.fd));
-	fct_wait_init(&w, t, "a counter by its descriptor");
+	FCT_CALL(fi_control(fid, FI_GETWAIT, &pollfd.fd));
+	fct_wait_init(&w, "a counter by its descriptor");
 	while (fi_cntr_read(s->rx) < value) {
 		ret = fi_trywait(s->l.fabric, &fid, 1);
 		if (ret == -FI_EAGAIN)
 			continue;
-		FCT_CALL(t, ret);
-		FCT_TRUE(t, poll(&pollfd, 1, 1000) >= 0);
+		FCT_CALL(ret);
+		FCT_TRUE(poll(&pollfd, 1, 1000) >= 0);
 		FCT_DO(fct_wait_check(&w));
 	}
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
-int fct_cntr_wait_fd(struct fct *t)
+FCT_CASE(wait_fd, "a descriptor to poll")
 {
-	struct cntr_side s = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct cntr_side s = {0};
 	unsigned int i;
-	int ret;
 
-	FCT_DO(up(&s, t, FI_WAIT_FD));
+	FCT_DO(up(&s, FI_WAIT_FD));
 	FCT_DO(fct_cntr_post_recv(&s, 0));
-	FCT_DO(fct_barrier(t, "ready"));
+	FCT_DO(fct_barrier("ready"));
 	for (i = 0; i < ROUNDS; i++) {
-		if (fct_is_client(t))
+		if (fct_is_client())
 			FCT_DO(fct_cntr_post_send(&s, 1));
 		FCT_DO(sleep_fd(&s, i + 1));
 		FCT_DO(fct_cntr_post_recv(&s, 0));
-		if (fct_is_server(t))
+		if (fct_is_server())
 			FCT_DO(fct_cntr_post_send(&s, 1));
 	}
-	ret = fct_barrier(t, "done");
-out:
-	return fct_link_down(&s.l, ret);
+	return fct_barrier("done");
 }

@@ -6,124 +6,31 @@
 
 #define MANY 64
 
-int fct_cq_sizes(struct fct *t)
+FCT_CASE(sizes, "sizes 0 to 65536")
 {
 	struct fi_cq_attr attr = {.format = FI_CQ_FORMAT_DATA};
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fid_cq *cq;
-	struct fct_link l;
+	FCT_AUTO(fct_link_end) struct fct_link l = {0};
 	size_t size;
 	int ret;
 
-	FCT_DO(fct_link_open(&l, t, &s));
+	FCT_DO(fct_link_open(&l, &s));
 	for (size = 0; size <= 65536; size = size ? size * 2 : 1) {
 		attr.size = size;
 		ret = fi_cq_open(l.domain, &attr, &cq, NULL);
 		if (ret)
-			FCT_FAIL(t, "size %zu: %s", size, fi_strerror(-ret));
-		FCT_CALL(t, fi_close(&cq->fid));
+			FCT_FAIL("size %zu: %s", size, fi_strerror(-ret));
+		FCT_CALL(fi_close(&cq->fid));
 	}
-out:
-	return fct_link_down(&l, ret);
+	return 0;
 }
 
-int fct_cq_many(struct fct *t)
+FCT_CASE(close_busy, "a queue in use cannot be closed")
 {
-	struct fi_cq_attr attr = {.format = FI_CQ_FORMAT_CONTEXT};
-	struct fct_setup s = {.caps = FI_MSG};
-	struct fid_cq *cq[MANY] = {NULL};
-	struct fct_link l;
-	int i, ret;
+	FCT_AUTO(fct_link_end) struct fct_link l = {0};
 
-	FCT_DO(fct_link_open(&l, t, &s));
-	for (i = 0; i < MANY; i++) {
-		ret = fi_cq_open(l.domain, &attr, &cq[i], &cq[i]);
-		if (ret)
-			FCT_FAIL(t, "queue %d: %s", i, fi_strerror(-ret));
-		FCT_TRUE(t, cq[i]->fid.context == &cq[i]);
-	}
-out:
-	for (i = 0; i < MANY && cq[i]; i++)
-		if (fi_close(&cq[i]->fid))
-			ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of queue %d",
-					  i);
-	return fct_link_down(&l, ret);
-}
-
-static int one_wait_object(struct fct_link *l, enum fi_wait_obj wait)
-{
-	struct fi_cq_attr attr = {.format = FI_CQ_FORMAT_DATA, .wait_obj = wait};
-	enum fi_wait_obj told = FI_WAIT_MUTEX_COND;
-	struct fid_cq *cq = NULL;
-	struct pollfd pfd = {.fd = -1, .events = POLLIN};
-	struct fct *t = l->t;
-	int ret;
-
-	FCT_CALL(t, fi_cq_open(l->domain, &attr, &cq, NULL));
-	if (wait == FI_WAIT_NONE)
-		goto out;
-	ret = fi_control(&cq->fid, FI_GETWAITOBJ, &told);
-	if (ret == -FI_ENOSYS || ret == -FI_EOPNOTSUPP) {
-		fct_note(t, "FI_GETWAITOBJ: %s", fi_strerror(-ret));
-		told = wait;
-		ret = 0;
-	}
-	FCT_CALL(t, ret);
-	if (wait != FI_WAIT_UNSPEC)
-		FCT_EQ(t, told, wait);
-	if (told == FI_WAIT_FD) {
-		FCT_CALL(t, fi_control(&cq->fid, FI_GETWAIT, &pfd.fd));
-		FCT_TRUE(t, pfd.fd >= 0);
-		FCT_TRUE(t, poll(&pfd, 1, 0) >= 0);
-		FCT_TRUE(t, !(pfd.revents & POLLNVAL));
-	}
-out:
-	if (cq && fi_close(&cq->fid) && !ret)
-		ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close");
-	return ret;
-}
-
-int fct_cq_wait_objects(struct fct *t)
-{
-	struct fct_setup s = {.caps = FI_MSG};
-	struct fct_link l;
-	int ret;
-
-	FCT_DO(fct_link_open(&l, t, &s));
-	FCT_DO(one_wait_object(&l, FI_WAIT_NONE));
-	FCT_DO(one_wait_object(&l, FI_WAIT_UNSPEC));
-	FCT_DO(one_wait_object(&l, FI_WAIT_FD));
-out:
-	return fct_link_down(&l, ret);
-}
-
-int fct_cq_close_busy(struct fct *t)
-{
-	struct fct_setup s = {.caps = FI_MSG};
-	struct fct_link l;
-	int ret;
-
-	FCT_DO(fct_link_up(&l, t, &s));
-	FCT_ERR(t, fi_close(&l.txcq->fid), -FI_EBUSY);
-out:
-	return fct_link_down(&l, ret);
-}
-
-int fct_cq_empty(struct fct *t)
-{
-	struct fct_setup s = {.caps = FI_MSG};
-	struct fi_cq_err_entry err = {0};
-	struct fi_cq_data_entry e[4];
-	struct fct_link l;
-	int ret;
-
-	FCT_DO(fct_link_up(&l, t, &s));
-	FCT_ERR(t, fi_cq_read(l.txcq, e, 1), -FI_EAGAIN);
-	FCT_ERR(t, fi_cq_read(l.txcq, e, 4), -FI_EAGAIN);
-	FCT_ERR(t, fi_cq_readerr(l.txcq, &err, 0), -FI_EAGAIN);
-	ret = (int)fi_cq_read(l.txcq, NULL, 0);
-	FCT_TRUE(t, ret == 0 || ret == -FI_EAGAIN);
-	ret = 0;
-out:
-	return fct_link_down(&l, ret);
+	FCT_DO(fct_link_up(&l, NULL));
+	FCT_ERR(fi_close(&l.txcq->fid), -FI_EBUSY);
+	return 0;
 }

@@ -31,9 +31,9 @@ struct dgram_how {
 
 /* dgram.c */
 
-int dgram_up_as(struct dgram *d, struct fct *t, const struct dgram_how *how);
-int dgram_up(struct dgram *d, struct fct *t, uint64_t caps, bool stranger);
-int dgram_down(struct dgram *d, int ret);
+int dgram_up_as(struct dgram *d, const struct dgram_how *how);
+int dgram_up(struct dgram *d, uint64_t caps, bool stranger);
+void dgram_end(struct dgram *d);
 /* One endpoint more on the same queues, vector and shared receives. */
 int dgram_ep_open(struct dgram *d, struct fct_conn *c);
 /* Its name, and the other side's one, both of DGRAM_NAME_LEN bytes. */
@@ -57,22 +57,5 @@ int dgram_send(struct dgram *d, size_t len, uint64_t seed);
  * the like of simverbs(1). False: there is no such file.
  */
 bool dgram_counter(const struct fi_info *info, const char *name, uint64_t *value);
-
-int fct_dgram_forms(struct fct *t);
-int fct_dgram_sizes(struct fct *t);
-int fct_dgram_source(struct fct *t);
-int fct_dgram_unknown(struct fct *t);
-int fct_dgram_dropped(struct fct *t);
-int fct_dgram_too_long(struct fct *t);
-int fct_dgram_prefix(struct fct *t);
-int fct_dgram_stream(struct fct *t);
-int fct_dgram_remove(struct fct *t);
-int fct_dgram_close(struct fct *t);
-int fct_dgram_formats(struct fct *t);
-int fct_dgram_map(struct fct *t);
-int fct_dgram_async_insert(struct fct *t);
-int fct_dgram_shared(struct fct *t);
-int fct_dgram_selective(struct fct *t);
-int fct_dgram_lossy(struct fct *t);
 
 #endif

@@ -35,44 +35,38 @@ static int take_what_came(struct dgram *d, uint64_t first, unsigned int *slot,
 			  unsigned int *came, uint64_t *taken)
 {
 	struct fi_cq_data_entry e;
-	struct fct *t = d->l.t;
 	ssize_t n;
-	int ret;
 
 	while ((n = fi_cq_read(d->l.rxcq, &e, 1)) == 1) {
-		FCT_TRUE(t, e.op_context == &d->ctx[*slot]);
-		FCT_EQ(t, e.flags, FI_RECV | FI_MSG | FI_REMOTE_CQ_DATA);
-		FCT_TRUE(t, e.data >= first && e.data < first + WINDOW);
-		FCT_EQ(t, e.len, d->prefix + len_of(d, e.data));
-		FCT_DATA(t, dgram_received(d, *slot), len_of(d, e.data), e.data);
+		FCT_TRUE(e.op_context == &d->ctx[*slot]);
+		FCT_EQ(e.flags, FI_RECV | FI_MSG | FI_REMOTE_CQ_DATA);
+		FCT_TRUE(e.data >= first && e.data < first + WINDOW);
+		FCT_EQ(e.len, d->prefix + len_of(d, e.data));
+		FCT_DATA(dgram_received(d, *slot), len_of(d, e.data), e.data);
 		came[e.data - first]++;
 		FCT_DO(dgram_post(d, *slot));
 		*slot = (*slot + 1) % DGRAM_SLOTS;
 		++*taken;
 	}
 	if (n == -FI_EAVAIL)
-		return fct_cq_fail(t, d->l.rxcq, "a receive");
-	FCT_ERR(t, n, -FI_EAGAIN);
-out:
-	return ret;
+		return fct_cq_fail(d->l.rxcq, "a receive");
+	FCT_ERR(n, -FI_EAGAIN);
+	return 0;
 }
 
 static int check_window(struct dgram *d, const unsigned int *came, uint64_t lost,
 			uint64_t twice)
 {
 	unsigned int i, missing = 0, doubled = 0;
-	struct fct *t = d->l.t;
-	int ret = 0;
 
 	for (i = 0; i < WINDOW; i++) {
-		FCT_TRUE(t, came[i] <= 2);
+		FCT_TRUE(came[i] <= 2);
 		missing += !came[i];
 		doubled += came[i] == 2;
 	}
-	FCT_EQ(t, missing, lost);
-	FCT_EQ(t, doubled, twice);
-out:
-	return ret;
+	FCT_EQ(missing, lost);
+	FCT_EQ(doubled, twice);
+	return 0;
 }
 
 /* Late ones come when the sender has long gone on, so the device's counters say when all
@@ -82,59 +76,46 @@ static int take_window(struct dgram *d, uint64_t first, unsigned int *slot)
 	const struct fates before = fates_of(d);
 	unsigned int came[WINDOW] = {0};
 	struct fates now = before;
-	struct fct *t = d->l.t;
 	uint64_t taken = 0;
 	struct fct_wait w;
-	int ret;
 
-	FCT_DO(fct_barrier(t, "window"));
-	FCT_DO(fct_barrier(t, "sent"));
-	fct_wait_init(&w, t, "a window's datagrams, or their loss to be counted");
+	FCT_DO(fct_barrier("window"));
+	FCT_DO(fct_barrier("sent"));
+	fct_wait_init(&w, "a window's datagrams, or their loss to be counted");
 	do {
 		FCT_DO(fct_wait_again(&w));
 		FCT_DO(take_what_came(d, first, slot, came, &taken));
 		now = fates_of(d);
 	} while (taken + now.lost - before.lost < WINDOW + now.twice - before.twice);
-	ret = check_window(d, came, now.lost - before.lost, now.twice - before.twice);
-out:
-	return ret;
+	return check_window(d, came, now.lost - before.lost, now.twice - before.twice);
 }
 
 /* The sender is told of nothing. */
 static int give_window(struct dgram *d, uint64_t first)
 {
 	struct fi_cq_data_entry e;
-	struct fct *t = d->l.t;
 	uint64_t i;
-	int ret;
 
-	FCT_DO(fct_barrier(t, "window"));
+	FCT_DO(fct_barrier("window"));
 	for (i = first; i < first + WINDOW; i++) {
 		fct_fill(d->tx.buf, len_of(d, i), i);
-		FCT_POST(t, d->l.txcq,
-			 fi_senddata(d->c.ep, d->tx.buf, len_of(d, i), d->tx.desc, i,
-				     d->peer, &d->tx_ctx));
-		FCT_DO(fct_comp(t, d->l.txcq, &d->tx_ctx, FI_SEND | FI_MSG, &e,
-				"a send"));
+		FCT_POST(d->l.txcq, fi_senddata(d->c.ep, d->tx.buf, len_of(d, i),
+						d->tx.desc, i, d->peer, &d->tx_ctx));
+		FCT_DO(fct_comp(d->l.txcq, &d->tx_ctx, FI_SEND | FI_MSG, &e, "a send"));
 	}
-	ret = fct_barrier(t, "sent");
-out:
-	return ret;
+	return fct_barrier("sent");
 }
 
-int fct_dgram_lossy(struct fct *t)
+FCT_CASE(lossy, "some are lost, come twice or late, and all that comes is whole")
 {
 	unsigned int i, slot = 0;
-	struct dgram d;
-	int ret;
+	FCT_AUTO(dgram_end) struct dgram d = {0};
 
-	FCT_DO(dgram_up(&d, t, FI_MSG, false));
+	FCT_DO(dgram_up(&d, FI_MSG, false));
 	for (i = 0; i < DGRAM_SLOTS; i++)
 		FCT_DO(dgram_post(&d, i));
 	for (i = 0; i < WINDOWS; i++)
-		FCT_DO(fct_is_client(t) ? give_window(&d, i * WINDOW)
-					: take_window(&d, i * WINDOW, &slot));
-	ret = fct_cq_quiet(t, d.l.rxcq, "after all datagrams");
-out:
-	return dgram_down(&d, ret);
+		FCT_DO(fct_is_client() ? give_window(&d, i * WINDOW)
+				       : take_window(&d, i * WINDOW, &slot));
+	return fct_cq_quiet(d.l.rxcq, "after all datagrams");
 }

@@ -54,112 +54,99 @@ static ssize_t post_form(struct dgram *d, enum form form)
 static int send_form(struct dgram *d, enum form form)
 {
 	struct fi_cq_data_entry e;
-	struct fct *t = d->l.t;
-	int ret;
 
 	fct_fill(d->tx.buf, FORM_LEN, form);
-	FCT_POST(t, d->l.txcq, post_form(d, form));
+	FCT_POST(d->l.txcq, post_form(d, form));
 	if (form < FORM_INJECT)
-		ret = fct_comp(t, d->l.txcq, &d->tx_ctx, FI_SEND | FI_MSG, &e, "a send");
-out:
-	return ret;
+		FCT_DO(fct_comp(d->l.txcq, &d->tx_ctx, FI_SEND | FI_MSG, &e, "a send"));
+	return 0;
 }
 
-int fct_dgram_forms(struct fct *t)
+FCT_CASE(forms, "every call form, both ways")
 {
-	struct dgram d;
+	FCT_AUTO(dgram_end) struct dgram d = {0};
 	unsigned int form;
-	int ret;
 
-	FCT_DO(dgram_up(&d, t, FI_MSG, false));
+	FCT_DO(dgram_up(&d, FI_MSG, false));
 	for (form = 0; form < FORMS; form++) {
 		FCT_DO(dgram_post(&d, form));
-		FCT_DO(fct_barrier(t, "posted"));
+		FCT_DO(fct_barrier("posted"));
 		FCT_DO(send_form(&d, form));
 		FCT_DO(dgram_expect(&d, form, FORM_LEN, form,
 				    has_data(form) ? FI_REMOTE_CQ_DATA : 0, form));
 	}
-out:
-	return dgram_down(&d, ret);
+	return 0;
 }
 
-int fct_dgram_sizes(struct fct *t)
+FCT_CASE(sizes, "from nothing to the longest")
 {
 	size_t sizes[] = {0, 1, 63, 64, 65, 511, 512, 513, 0, 0};
 	const unsigned int count = sizeof(sizes) / sizeof(sizes[0]);
-	struct dgram d;
+	FCT_AUTO(dgram_end) struct dgram d = {0};
 	unsigned int i;
-	int ret;
 
-	FCT_DO(dgram_up(&d, t, FI_MSG, false));
+	FCT_DO(dgram_up(&d, FI_MSG, false));
 	sizes[count - 2] = d.max - 1;
 	sizes[count - 1] = d.max;
 	for (i = 0; i < count; i++) {
 		if (sizes[i] > d.max)
 			continue;
 		FCT_DO(dgram_post(&d, i));
-		FCT_DO(fct_barrier(t, "posted"));
+		FCT_DO(fct_barrier("posted"));
 		FCT_DO(dgram_send(&d, sizes[i], i));
 		FCT_DO(dgram_expect(&d, i, sizes[i], i, 0, 0));
 	}
-out:
-	return dgram_down(&d, ret);
+	return 0;
 }
 
-int fct_dgram_source(struct fct *t)
+FCT_CASE(source, "FI_SOURCE: fi_cq_readfrom says who sent it")
 {
 	struct fi_cq_data_entry e;
 	struct fct_wait w;
 	fi_addr_t from = 77;
-	struct dgram d;
+	FCT_AUTO(dgram_end) struct dgram d = {0};
 	ssize_t n;
-	int ret;
 
-	FCT_DO(dgram_up(&d, t, FI_MSG | FI_SOURCE, false));
+	FCT_DO(dgram_up(&d, FI_MSG | FI_SOURCE, false));
 	FCT_DO(dgram_post(&d, 0));
-	FCT_DO(fct_barrier(t, "posted"));
+	FCT_DO(fct_barrier("posted"));
 	FCT_DO(dgram_send(&d, 9, 1));
-	fct_wait_init(&w, t, "a datagram");
+	fct_wait_init(&w, "a datagram");
 	while ((n = fi_cq_readfrom(d.l.rxcq, &e, 1, &from)) == -FI_EAGAIN)
 		FCT_DO(fct_wait_again(&w));
-	FCT_EQ(t, n, 1);
-	FCT_EQ(t, from, d.peer);
-	FCT_EQ(t, e.len, 9 + d.prefix);
-	ret = 0;
-out:
-	return dgram_down(&d, ret);
+	FCT_EQ(n, 1);
+	FCT_EQ(from, d.peer);
+	FCT_EQ(e.len, 9 + d.prefix);
+	return 0;
 }
 
 /* fi_cq(3): "the address [...] may be inserted" and is the peer's then. */
-int fct_dgram_unknown(struct fct *t)
+FCT_CASE(unknown, "FI_SOURCE_ERR: an unknown sender's address can be used")
 {
 	struct fi_cq_err_entry err = {0};
 	uint8_t name[DGRAM_NAME_LEN];
-	struct dgram d;
-	int ret;
+	FCT_AUTO(dgram_end) struct dgram d = {0};
 
-	FCT_DO(dgram_up(&d, t, FI_MSG | FI_SOURCE | FI_SOURCE_ERR, true));
+	FCT_DO(dgram_up(&d, FI_MSG | FI_SOURCE | FI_SOURCE_ERR, true));
 	FCT_DO(dgram_post(&d, 0));
 	FCT_DO(dgram_post(&d, 1));
-	FCT_DO(fct_barrier(t, "posted"));
+	FCT_DO(fct_barrier("posted"));
 	/* The client knows the server, and the server answers who it does not know. */
-	if (fct_is_client(t)) {
-		FCT_EQ(t, fi_av_insert(d.av, d.name, 1, &d.peer, 0, NULL), 1);
+	if (fct_is_client()) {
+		FCT_EQ(fi_av_insert(d.av, d.name, 1, &d.peer, 0, NULL), 1);
 		FCT_DO(dgram_send(&d, 9, 1));
 		FCT_DO(dgram_expect(&d, 0, 5, 2, 0, 0));
-		goto out;
+		return 0;
 	}
 	err.err_data = name;
 	err.err_data_size = sizeof(name);
-	FCT_DO(fct_comp_err(t, d.l.rxcq, &err, "a datagram of nobody known"));
-	FCT_EQ(t, err.err, FI_EADDRNOTAVAIL);
-	FCT_EQ(t, err.len, 9 + d.prefix);
-	FCT_TRUE(t, err.op_context == &d.ctx[0]);
-	FCT_DATA(t, dgram_received(&d, 0), 9, 1);
-	FCT_EQ(t, fi_av_insert(d.av, err.err_data, 1, &d.peer, 0, NULL), 1);
-	FCT_DO(dgram_send(&d, 5, 2));
-out:
-	return dgram_down(&d, ret);
+	FCT_DO(fct_comp_err(d.l.rxcq, &err, "a datagram of nobody known"));
+	FCT_EQ(err.err, FI_EADDRNOTAVAIL);
+	FCT_EQ(err.len, 9 + d.prefix);
+	FCT_TRUE(err.op_context == &d.ctx[0]);
+	FCT_DATA(dgram_received(&d, 0), 9, 1);
+	FCT_EQ(fi_av_insert(d.av, err.err_data, 1, &d.peer, 0, NULL), 1);
+	return dgram_send(&d, 5, 2);
 }
 
 /* What a device counts of them, where it does: those of the other side, at least. */
@@ -167,83 +154,73 @@ static int expect_dropped(struct dgram *d, uint64_t before)
 {
 	uint64_t now = before;
 	struct fct_wait w;
-	int ret = 0;
 
-	fct_wait_init(&w, d->l.t, "dropped datagrams to be counted");
+	fct_wait_init(&w, "dropped datagrams to be counted");
 	while (dgram_counter(d->l.info, "ud_no_receive", &now) && now - before < DROPPED)
 		FCT_DO(fct_wait_again(&w));
-out:
-	return ret;
+	return 0;
 }
 
 /* Nobody has posted a receive: what is sent is dropped, and the sender does not care. */
-int fct_dgram_dropped(struct fct *t)
+FCT_CASE(dropped, "without a receive datagrams are lost, and nothing else")
 {
 	uint64_t before = 0;
-	struct dgram d;
+	FCT_AUTO(dgram_end) struct dgram d = {0};
 	unsigned int i;
-	int ret;
 
-	FCT_DO(dgram_up(&d, t, FI_MSG, false));
+	FCT_DO(dgram_up(&d, FI_MSG, false));
 	dgram_counter(d.l.info, "ud_no_receive", &before);
-	FCT_DO(fct_barrier(t, "counted"));
+	FCT_DO(fct_barrier("counted"));
 	for (i = 0; i < DROPPED; i++)
 		FCT_DO(dgram_send(&d, 100, i));
-	FCT_DO(fct_barrier(t, "sent in vain"));
+	FCT_DO(fct_barrier("sent in vain"));
 	FCT_DO(expect_dropped(&d, before));
 	FCT_DO(dgram_post(&d, 0));
-	FCT_DO(fct_barrier(t, "posted"));
+	FCT_DO(fct_barrier("posted"));
 	FCT_DO(dgram_send(&d, 100, 999));
-	FCT_DO(dgram_expect(&d, 0, 100, 999, 0, 0));
-out:
-	return dgram_down(&d, ret);
+	return dgram_expect(&d, 0, 100, 999, 0, 0);
 }
 
 /* fi_cq(3): FI_ETRUNC. The receives behind it are as good as before. */
-int fct_dgram_too_long(struct fct *t)
+FCT_CASE(too_long, "one that is longer than its receive ends that alone")
 {
 	const size_t room = 100;
 	struct fi_cq_err_entry err = {0};
-	struct dgram d;
-	int ret;
+	FCT_AUTO(dgram_end) struct dgram d = {0};
 
-	FCT_DO(dgram_up(&d, t, FI_MSG, false));
-	FCT_CALL(t, fi_recv(d.c.ep, d.rx.buf, d.prefix + room, d.rx.desc, FI_ADDR_UNSPEC,
-			    &d.ctx[0]));
+	FCT_DO(dgram_up(&d, FI_MSG, false));
+	FCT_CALL(fi_recv(d.c.ep, d.rx.buf, d.prefix + room, d.rx.desc, FI_ADDR_UNSPEC,
+			 &d.ctx[0]));
 	FCT_DO(dgram_post(&d, 1));
-	FCT_DO(fct_barrier(t, "posted"));
+	FCT_DO(fct_barrier("posted"));
 	FCT_DO(dgram_send(&d, room + 1, 5));
-	FCT_DO(fct_comp_err(t, d.l.rxcq, &err, "a datagram that is too long"));
-	FCT_EQ(t, err.err, FI_ETRUNC);
-	FCT_EQ(t, err.olen, 1);
-	FCT_TRUE(t, err.op_context == &d.ctx[0]);
-	FCT_TRUE(t, fct_all(d.rx.buf + d.prefix + room, d.max - room, 0));
+	FCT_DO(fct_comp_err(d.l.rxcq, &err, "a datagram that is too long"));
+	FCT_EQ(err.err, FI_ETRUNC);
+	FCT_EQ(err.olen, 1);
+	FCT_TRUE(err.op_context == &d.ctx[0]);
+	FCT_TRUE(fct_all(d.rx.buf + d.prefix + room, d.max - room, 0));
 	FCT_DO(dgram_send(&d, room + 1, 6));
-	FCT_DO(dgram_expect(&d, 1, room + 1, 6, 0, 0));
-out:
-	return dgram_down(&d, ret);
+	return dgram_expect(&d, 1, room + 1, 6, 0, 0);
 }
 
 /* fi_getinfo(3): FI_MSG_PREFIX. A provider may do without where it is not asked for it.
  */
-int fct_dgram_prefix(struct fct *t)
+FCT_CASE(prefix, "FI_MSG_PREFIX: who asks for it has room before what it receives")
 {
 	const struct dgram_how how = {.s.caps = FI_MSG, .s.prefix = 8};
-	struct dgram d;
+	FCT_AUTO(dgram_end) struct dgram d = {0};
 	unsigned int i;
-	int ret;
 
-	FCT_DO(dgram_up_as(&d, t, &how));
-	FCT_TRUE(t, d.prefix >= how.s.prefix);
+	FCT_DO(dgram_up_as(&d, &how));
+	FCT_TRUE(d.prefix >= how.s.prefix);
 	for (i = 0; i < 4; i++)
 		FCT_DO(dgram_post(&d, i));
-	FCT_DO(fct_barrier(t, "posted"));
+	FCT_DO(fct_barrier("posted"));
 	for (i = 0; i < 4; i++)
 		FCT_DO(dgram_send(&d, i * d.max / 3, i));
 	for (i = 0; i < 4; i++)
 		FCT_DO(dgram_expect(&d, i, i * d.max / 3, i, 0, 0));
-out:
-	return dgram_down(&d, ret);
+	return 0;
 }
 
 /* The server takes what comes; an answer to each window keeps anything from being lost.
@@ -251,7 +228,6 @@ out:
 static int take_stream(struct dgram *d)
 {
 	unsigned int i, slot;
-	int ret = 0;
 
 	for (i = 0; i < STREAM; i++) {
 		slot = i % DGRAM_SLOTS;
@@ -260,14 +236,12 @@ static int take_stream(struct dgram *d)
 		if (slot == DGRAM_SLOTS - 1)
 			FCT_DO(dgram_send(d, 1, 0));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 static int give_stream(struct dgram *d)
 {
 	unsigned int i;
-	int ret = 0;
 
 	for (i = 0; i < STREAM; i++) {
 		FCT_DO(dgram_send(d, STREAM_LEN, i));
@@ -276,70 +250,61 @@ static int give_stream(struct dgram *d)
 		FCT_DO(dgram_expect(d, i / DGRAM_SLOTS % DGRAM_SLOTS, 1, 0, 0, 0));
 		FCT_DO(dgram_post(d, i / DGRAM_SLOTS % DGRAM_SLOTS));
 	}
-out:
-	return ret;
+	return 0;
 }
 
-int fct_dgram_stream(struct fct *t)
+FCT_CASE(stream, "thousands of datagrams in windows")
 {
-	struct dgram d;
+	FCT_AUTO(dgram_end) struct dgram d = {0};
 	unsigned int i;
-	int ret;
 
-	FCT_DO(dgram_up(&d, t, FI_MSG, false));
+	FCT_DO(dgram_up(&d, FI_MSG, false));
 	for (i = 0; i < DGRAM_SLOTS; i++)
 		FCT_DO(dgram_post(&d, i));
-	FCT_DO(fct_barrier(t, "posted"));
-	FCT_DO(fct_is_client(t) ? give_stream(&d) : take_stream(&d));
-out:
-	return dgram_down(&d, ret);
+	FCT_DO(fct_barrier("posted"));
+	return fct_is_client() ? give_stream(&d) : take_stream(&d);
 }
 
 /* An address may be removed behind the last send to it, and inserted again. */
-int fct_dgram_remove(struct fct *t)
+FCT_CASE(remove, "an address is removed while a send to it is outstanding")
 {
 	struct fi_cq_data_entry e;
-	struct dgram d;
+	FCT_AUTO(dgram_end) struct dgram d = {0};
 	unsigned int i;
-	int ret;
 
-	FCT_DO(dgram_up(&d, t, FI_MSG, false));
+	FCT_DO(dgram_up(&d, FI_MSG, false));
 	for (i = 0; i < DGRAM_SLOTS; i++)
 		FCT_DO(dgram_post(&d, i));
-	FCT_DO(fct_barrier(t, "posted"));
+	FCT_DO(fct_barrier("posted"));
 	for (i = 0; i < DGRAM_SLOTS; i++) {
 		fct_fill(d.tx.buf, 700, i);
-		FCT_POST(t, d.l.txcq,
+		FCT_POST(d.l.txcq,
 			 fi_send(d.c.ep, d.tx.buf, 700, d.tx.desc, d.peer, &d.tx_ctx));
-		FCT_CALL(t, fi_av_remove(d.av, &d.peer, 1, 0));
-		FCT_DO(fct_comp(t, d.l.txcq, &d.tx_ctx, FI_SEND | FI_MSG, &e, "a send"));
-		FCT_EQ(t, fi_av_insert(d.av, d.name, 1, &d.peer, 0, NULL), 1);
+		FCT_CALL(fi_av_remove(d.av, &d.peer, 1, 0));
+		FCT_DO(fct_comp(d.l.txcq, &d.tx_ctx, FI_SEND | FI_MSG, &e, "a send"));
+		FCT_EQ(fi_av_insert(d.av, d.name, 1, &d.peer, 0, NULL), 1);
 	}
 	for (i = 0; i < DGRAM_SLOTS; i++)
 		FCT_DO(dgram_expect(&d, i, 700, i, 0, 0));
-out:
-	return dgram_down(&d, ret);
+	return 0;
 }
 
 /* fi_close(3) of the endpoint ends its receives. */
-int fct_dgram_close(struct fct *t)
+FCT_CASE(close, "closing an endpoint ends its receives")
 {
 	struct fi_cq_err_entry err;
-	struct dgram d;
+	FCT_AUTO(dgram_end) struct dgram d = {0};
 	unsigned int i;
-	int ret;
 
-	FCT_DO(dgram_up(&d, t, FI_MSG, false));
+	FCT_DO(dgram_up(&d, FI_MSG, false));
 	for (i = 0; i < DGRAM_SLOTS; i++)
 		FCT_DO(dgram_post(&d, i));
 	FCT_DO(fct_conn_close(&d.l, &d.c));
 	for (i = 0; i < DGRAM_SLOTS; i++) {
 		memset(&err, 0, sizeof(err));
-		FCT_DO(fct_comp_err(t, d.l.rxcq, &err, "a receive of a closed endpoint"));
-		FCT_EQ(t, err.err, FI_ECANCELED);
-		FCT_TRUE(t, err.op_context == &d.ctx[i]);
+		FCT_DO(fct_comp_err(d.l.rxcq, &err, "a receive of a closed endpoint"));
+		FCT_EQ(err.err, FI_ECANCELED);
+		FCT_TRUE(err.op_context == &d.ctx[i]);
 	}
-	ret = 0;
-out:
-	return dgram_down(&d, ret);
+	return 0;
 }

@@ -12,48 +12,42 @@ struct fct_setup fct_durable_setup(void)
 
 int fct_durable_expose(struct durable *d, struct fct_target *mine)
 {
-	struct fct *t = d->l.t;
-	int ret;
-
-	FCT_DO(fct_pmem_map(t, &d->mem));
+	FCT_DO(fct_pmem_map(&d->mem));
 	memset(d->mem, 0, DURABLE_LEN);
-	FCT_CALL(t, fi_mr_reg(d->l.domain, d->mem, DURABLE_LEN,
-			      FI_REMOTE_READ | FI_REMOTE_WRITE, 0, t->next_key++,
-			      FI_RMA_PMEM, &d->mr, NULL));
+	FCT_CALL(fi_mr_reg(d->l.domain, d->mem, DURABLE_LEN,
+			   FI_REMOTE_READ | FI_REMOTE_WRITE, 0, fct.next_key++,
+			   FI_RMA_PMEM, &d->mr, NULL));
 	mine->key = fi_mr_key(d->mr);
 	mine->len = DURABLE_LEN;
 	if (d->l.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
 		mine->addr = (uintptr_t)d->mem;
-out:
-	return ret;
+	return 0;
 }
 
-int fct_durable_up(struct durable *d, struct fct *t, const struct fct_setup *s)
+int fct_durable_up(struct durable *d, const struct fct_setup *s)
 {
 	struct fct_target mine = {0};
-	int ret;
 
-	*d = (struct durable){.l.t = t};
+	*d = (struct durable){0};
 	if (!getenv("FI_CAIRN_PMEM"))
-		return fct_skip(t, "FI_CAIRN_PMEM names no persistent memory");
-	FCT_DO(fct_link_up(&d->l, t, s));
+		return fct_skip("FI_CAIRN_PMEM names no persistent memory");
+	FCT_DO(fct_link_up(&d->l, s));
 	FCT_DO(fct_mem_alloc(&d->l, &d->local, DURABLE_LEN, FI_READ | FI_WRITE));
-	if (fct_is_server(t))
+	if (fct_is_server())
 		FCT_DO(fct_durable_expose(d, &mine));
-	FCT_DO(fct_exchange(t, "region", &mine, &d->peer, sizeof(mine)));
-out:
-	return ret;
+	return fct_exchange("region", &mine, &d->peer, sizeof(mine));
 }
 
-int fct_durable_down(struct durable *d, int ret)
+void fct_durable_end(void *durable)
 {
-	fct_doing(d->l.t, "fi_close of the region");
+	struct durable *d = durable;
+
+	fct_doing("fi_close of the region");
 	if (d->mr && fi_close(&d->mr->fid))
-		ret = fct_fail_at(d->l.t, __FILE__, __LINE__, "fi_close of the region");
-	ret = fct_link_down(&d->l, ret);
+		fct_fail_at(__FILE__, __LINE__, "fi_close of the region");
+	fct_link_down(&d->l, fct_ret());
 	if (d->mem)
 		munmap(d->mem, DURABLE_LEN);
-	return ret;
 }
 
 ssize_t fct_durable_post(struct durable *d, size_t at, size_t len, uint64_t flags,
@@ -75,26 +69,17 @@ ssize_t fct_durable_post(struct durable *d, size_t at, size_t len, uint64_t flag
 
 int fct_durable_write(struct durable *d, size_t at, size_t len, uint64_t flags)
 {
-	struct fct *t = d->l.t;
 	struct fi_cq_data_entry e;
-	int ret;
 
-	FCT_POST(t, d->l.txcq,
+	FCT_POST(d->l.txcq,
 		 fct_durable_post(d, at, len, flags | FI_COMPLETION, &d->ctx[0]));
-	ret = fct_comp(t, d->l.txcq, &d->ctx[0], FI_RMA | FI_WRITE, &e, "the write");
-out:
-	return ret;
+	return fct_comp(d->l.txcq, &d->ctx[0], FI_RMA | FI_WRITE, &e, "the write");
 }
 
 int fct_durable_check(struct durable *d, size_t len, uint64_t seed)
 {
-	struct fct *t = d->l.t;
-	int ret;
-
-	FCT_DO(fct_barrier(t, "written"));
-	if (fct_is_server(t))
-		FCT_DATA(t, d->mem, len, seed);
-	ret = fct_barrier(t, "checked");
-out:
-	return ret;
+	FCT_DO(fct_barrier("written"));
+	if (fct_is_server())
+		FCT_DATA(d->mem, len, seed);
+	return fct_barrier("checked");
 }

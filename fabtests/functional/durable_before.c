@@ -126,20 +126,16 @@ static ssize_t post(struct before *b, enum what what, const struct fct_target *t
 static int pair_up(struct before *b, bool persistent)
 {
 	struct durable *d = &b->d;
-	struct fct *t = d->l.t;
 	uint8_t *buf =
 		persistent && d->mem ? d->mem + DURABLE_MAX : d->local.buf + DURABLE_MAX;
 	void *desc = persistent && d->mr ? fi_mr_desc(d->mr) : d->local.desc;
 	unsigned int i;
-	int ret;
 
 	b->c = (struct fct_conn){0};
 	FCT_DO(fct_conn_up(&d->l, &b->c));
-	for (i = 0; fct_is_server(t) && i < RECEIVES; i++)
-		FCT_CALL(t, fi_recv(b->c.ep, buf + i * LEN, LEN, desc, 0, &d->ctx[i]));
-	ret = fct_barrier(t, "receives are posted");
-out:
-	return ret;
+	for (i = 0; fct_is_server() && i < RECEIVES; i++)
+		FCT_CALL(fi_recv(b->c.ep, buf + i * LEN, LEN, desc, 0, &d->ctx[i]));
+	return fct_barrier("receives are posted");
 }
 
 /* What was received is nobody's to look at. */
@@ -148,97 +144,73 @@ static int pair_down(struct before *b)
 	struct fct_link *l = &b->d.l;
 	struct fi_cq_err_entry err = {0};
 	struct fi_cq_data_entry e;
-	struct fct *t = l->t;
-	int ret;
 
-	FCT_DO(fct_barrier(t, "a pair of operations is over"));
+	FCT_DO(fct_barrier("a pair of operations is over"));
 	FCT_DO(fct_conn_close(l, &b->c));
 	while (fi_cq_read(l->rxcq, &e, 1) == 1 || fi_cq_readerr(l->rxcq, &err, 0) == 1)
 		;
-out:
-	return ret;
+	return 0;
 }
 
 /* The first of the pair, without a word of durability. */
 static int plain(struct before *b, enum what what, const struct fct_target *to)
 {
 	struct durable *d = &b->d;
-	struct fct *t = d->l.t;
 	struct fi_cq_data_entry e;
-	int ret;
 
-	FCT_POST(t, d->l.txcq, post(b, what, to, 64, FI_COMPLETION, &d->ctx[0]));
+	FCT_POST(d->l.txcq, post(b, what, to, 64, FI_COMPLETION, &d->ctx[0]));
 	if (what == INJECT || what == INJECTDATA || what == INJECT_WRITEDATA)
-		goto out;
-	ret = fct_comp_any(t, d->l.txcq, &e, "the plain operation");
-out:
-	return ret;
+		return 0;
+	return fct_comp_any(d->l.txcq, &e, "the plain operation");
 }
 
 /* The second: at one byte, at a word, at more. */
 static int fenced_ends(struct before *b, enum what what, size_t len)
 {
 	struct durable *d = &b->d;
-	struct fct *t = d->l.t;
 	struct fi_cq_data_entry e;
-	int ret;
 
-	FCT_POST(t, d->l.txcq,
+	FCT_POST(d->l.txcq,
 		 post(b, what, &d->peer, len,
 		      FI_FENCE | FI_COMMIT_COMPLETE | FI_COMPLETION, &d->ctx[1]));
-	FCT_DO(fct_comp_any(t, d->l.txcq, &e, "the fenced durable operation"));
-	FCT_TRUE(t, e.op_context == &d->ctx[1]);
-out:
-	return ret;
+	FCT_DO(fct_comp_any(d->l.txcq, &e, "the fenced durable operation"));
+	FCT_TRUE(e.op_context == &d->ctx[1]);
+	return 0;
 }
 
 static int fenced_refused(struct before *b, enum what what, size_t len, int err)
 {
 	struct durable *d = &b->d;
-	struct fct *t = d->l.t;
-	int ret;
 
-	FCT_ERR(t,
-		(int)post(b, what, &d->peer, len,
+	FCT_ERR((int)post(b, what, &d->peer, len,
 			  FI_FENCE | FI_COMMIT_COMPLETE | FI_COMPLETION, &d->ctx[1]),
 		err);
-	ret = fct_cq_quiet(t, d->l.txcq, "after a refused operation");
-out:
-	return ret;
+	return fct_cq_quiet(d->l.txcq, "after a refused operation");
 }
 
 static int fenced_fails(struct before *b, enum what what, size_t len)
 {
 	struct durable *d = &b->d;
 	struct fi_cq_err_entry err = {0};
-	struct fct *t = d->l.t;
-	int ret;
 
-	FCT_POST(t, d->l.txcq,
+	FCT_POST(d->l.txcq,
 		 post(b, what, &d->peer, len,
 		      FI_FENCE | FI_COMMIT_COMPLETE | FI_COMPLETION, &d->ctx[1]));
-	FCT_DO(fct_comp_err(t, d->l.txcq, &err, "the fenced durable operation"));
-	FCT_TRUE(t, err.op_context == &d->ctx[1]);
-	FCT_EQ(t, err.err, FI_EOPNOTSUPP);
+	FCT_DO(fct_comp_err(d->l.txcq, &err, "the fenced durable operation"));
+	FCT_TRUE(err.op_context == &d->ctx[1]);
+	FCT_EQ(err.err, FI_EOPNOTSUPP);
 	/* From now on this is known. */
-	ret = fenced_refused(b, what, len, -FI_EOPNOTSUPP);
-out:
-	return ret;
+	return fenced_refused(b, what, len, -FI_EOPNOTSUPP);
 }
 
 static int durable_alone(struct before *b)
 {
 	struct durable *d = &b->d;
-	struct fct *t = d->l.t;
 	struct fi_cq_data_entry e;
-	int ret;
 
-	FCT_POST(t, d->l.txcq,
-		 post(b, WRITE, &d->peer, 64, FI_COMMIT_COMPLETE | FI_COMPLETION,
-		      &d->ctx[2]));
-	ret = fct_comp_any(t, d->l.txcq, &e, "a durable write that is not fenced");
-out:
-	return ret;
+	FCT_POST(d->l.txcq, post(b, WRITE, &d->peer, 64,
+				 FI_COMMIT_COMPLETE | FI_COMPLETION, &d->ctx[2]));
+	return fct_comp_any(d->l.txcq, &e, "a durable write that is not fenced");
 }
 
 static const enum what firsts[] = {SEND,  SENDDATA,  INJECT,	       INJECTDATA,
@@ -253,14 +225,14 @@ static const struct {
 #define SECONDS (sizeof(seconds) / sizeof(seconds[0]))
 
 /* iWARP has no atomics. */
-static struct fct_setup before_setup(struct fct *t)
+static struct fct_setup before_setup(void)
 {
 	struct fct_setup s = fct_durable_setup();
 	struct fi_info *info = NULL;
 
 	s.cq_data_size = 4;
 	s.caps |= FI_ATOMIC;
-	if (fct_getinfo(t, &s, NULL, "0", &info))
+	if (fct_getinfo(&s, NULL, "0", &info))
 		s.caps &= ~(uint64_t)FI_ATOMIC;
 	fi_freeinfo(info);
 	return s;
@@ -270,88 +242,72 @@ static struct fct_setup before_setup(struct fct *t)
 static int try_data(struct before *b)
 {
 	struct durable *d = &b->d;
-	struct fct *t = d->l.t;
 	struct fi_cq_data_entry e;
 	uint32_t server = 1;
-	int ret;
 
 	b->data = 1;
 	FCT_DO(pair_up(b, true));
-	if (fct_is_client(t))
+	if (fct_is_client())
 		b->data = !post(b, WRITEDATA, &d->peer, 64, FI_COMPLETION, &d->ctx[0]);
-	if (fct_is_client(t) && b->data)
-		FCT_DO(fct_comp_any(t, d->l.txcq, &e, "a write with data"));
-	FCT_DO(fct_exchange(t, "remote CQ data", fct_is_client(t) ? &b->data : &server,
-			    fct_is_client(t) ? &server : &b->data, sizeof(server)));
-	ret = pair_down(b);
-out:
-	return ret;
+	if (fct_is_client() && b->data)
+		FCT_DO(fct_comp_any(d->l.txcq, &e, "a write with data"));
+	FCT_DO(fct_exchange("remote CQ data", fct_is_client() ? &b->data : &server,
+			    fct_is_client() ? &server : &b->data, sizeof(server)));
+	return pair_down(b);
 }
 
-static int before_up(struct before *b, struct fct *t)
+static int before_up(struct before *b)
 {
-	const struct fct_setup s = before_setup(t);
+	const struct fct_setup s = before_setup();
 	struct fct_target mine = {0};
 	size_t count;
-	int ret;
 
 	*b = (struct before){0};
-	FCT_DO(fct_durable_up(&b->d, t, &s));
+	FCT_DO(fct_durable_up(&b->d, &s));
 	FCT_DO(fct_mem_alloc(&b->d.l, &b->mem, LEN,
 			     FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE));
 	mine = fct_mem_target(&b->d.l, &b->mem);
-	FCT_DO(fct_exchange(t, "ordinary memory", &mine, &b->other, sizeof(mine)));
+	FCT_DO(fct_exchange("ordinary memory", &mine, &b->other, sizeof(mine)));
 	b->atomics = (s.caps & FI_ATOMIC) &&
 		     !fi_atomicvalid(b->d.l.c.ep, FI_UINT64, FI_SUM, &count);
-	ret = try_data(b);
-out:
-	return ret;
+	return try_data(b);
 }
 
 static int persistent_pair(struct before *b, size_t i, size_t j)
 {
-	struct fct *t = b->d.l.t;
-	int ret;
-
-	fct_note(t, "%zu, then %zu", i, j);
+	fct_note("%zu, then %zu", i, j);
 	FCT_DO(pair_up(b, true));
-	if (fct_is_client(t)) {
+	if (fct_is_client()) {
 		FCT_DO(plain(b, firsts[i], &b->d.peer));
 		FCT_DO(fenced_ends(b, seconds[j].what, seconds[j].len));
 		FCT_DO(fenced_ends(b, WRITE, 8));
 	}
-	ret = pair_down(b);
-out:
-	return ret;
+	return pair_down(b);
 }
 
-int fct_durable_before(struct fct *t)
+FCT_CASE(before, "a fence makes operations of every kind before it durable")
 {
-	struct before b;
+	FCT_AUTO(fct_durable_end) struct before b = {0};
 	size_t i, j;
-	int ret;
 
-	FCT_DO(before_up(&b, t));
+	FCT_DO(before_up(&b));
 	for (i = 0; i < FIRSTS; i++) {
 		for (j = 0; j < SECONDS; j++) {
 			if (possible(&b, firsts[i]) && possible(&b, seconds[j].what))
 				FCT_DO(persistent_pair(&b, i, j));
 		}
 	}
-out:
-	return fct_durable_down(&b.d, ret);
+	return 0;
 }
 
 /* Where a fenced message goes matters too, and is said of that one anyhow. */
 static int volatile_pair(struct before *b, size_t i, size_t j)
 {
 	const enum what second = seconds[j].what;
-	struct fct *t = b->d.l.t;
-	int ret;
 
-	fct_note(t, "%zu, then %zu", i, j);
+	fct_note("%zu, then %zu", i, j);
 	FCT_DO(pair_up(b, false));
-	if (fct_is_client(t)) {
+	if (fct_is_client()) {
 		FCT_DO(plain(b, firsts[i], &b->other));
 		if (sends(firsts[i]))
 			FCT_DO(fenced_fails(b, second, seconds[j].len));
@@ -359,45 +315,38 @@ static int volatile_pair(struct before *b, size_t i, size_t j)
 			FCT_DO(fenced_refused(b, second, seconds[j].len, -FI_EOPNOTSUPP));
 		FCT_DO(durable_alone(b));
 	}
-	ret = pair_down(b);
-out:
-	return ret;
+	return pair_down(b);
 }
 
-int fct_durable_before_volatile(struct fct *t)
+FCT_CASE(before_volatile, "a fence fails where something before it went to other memory")
 {
-	struct before b;
+	FCT_AUTO(fct_durable_end) struct before b = {0};
 	size_t i, j;
-	int ret;
 
-	FCT_DO(before_up(&b, t));
+	FCT_DO(before_up(&b));
 	for (i = 0; i < FIRSTS; i++) {
 		for (j = 0; j < SECONDS; j++) {
 			if (possible(&b, firsts[i]) && possible(&b, seconds[j].what))
 				FCT_DO(volatile_pair(&b, i, j));
 		}
 	}
-out:
-	return fct_durable_down(&b.d, ret);
+	return 0;
 }
 
 /* Only durable operations look at the upper half of a key. */
-int fct_durable_before_damaged(struct fct *t)
+FCT_CASE(before_damaged, "and where the key of something before it says nothing")
 {
 	struct fct_target damaged;
-	struct before b;
-	int ret;
+	FCT_AUTO(fct_durable_end) struct before b = {0};
 
-	FCT_DO(before_up(&b, t));
+	FCT_DO(before_up(&b));
 	FCT_DO(pair_up(&b, true));
 	damaged = b.d.peer;
 	damaged.key ^= 1ull << 60;
-	if (fct_is_client(t)) {
+	if (fct_is_client()) {
 		FCT_DO(plain(&b, WRITE, &damaged));
 		FCT_DO(fenced_refused(&b, WRITE, 8, -FI_EKEYREJECTED));
 		FCT_DO(durable_alone(&b));
 	}
-	FCT_DO(pair_down(&b));
-out:
-	return fct_durable_down(&b.d, ret);
+	return pair_down(&b);
 }

@@ -101,19 +101,16 @@ static ssize_t post(struct durable *d, enum form form)
 /* Receives of the server, in the other half of its memory, where messages then are. */
 static int receive(struct durable *d)
 {
-	struct fct *t = d->l.t;
 	unsigned int form, i = 0;
-	int ret = 0;
 
 	for (form = 0; form < FORMS; form++) {
 		if (!announces(form))
 			continue;
-		FCT_CALL(t, fi_recv(d->l.c.ep, d->mem + DURABLE_MAX + AT(i), LEN,
-				    fi_mr_desc(d->mr), 0, &d->ctx[i]));
+		FCT_CALL(fi_recv(d->l.c.ep, d->mem + DURABLE_MAX + AT(i), LEN,
+				 fi_mr_desc(d->mr), 0, &d->ctx[i]));
 		i++;
 	}
-out:
-	return ret;
+	return 0;
 }
 
 /* What the form was to bring, and where. */
@@ -124,29 +121,26 @@ static int arrived(struct durable *d, enum form form, unsigned int message)
 				    : d->mem + AT(form);
 	const size_t len = is_atomic(form) ? sizeof(uint64_t) : LEN;
 
-	return fct_compare(d->l.t, at, len, 20, AT(form), "what the call wrote");
+	return fct_compare(at, len, 20, AT(form), "what the call wrote");
 }
 
 static int all_arrived(struct durable *d, bool atomics)
 {
-	struct fct *t = d->l.t;
 	struct fi_cq_data_entry e;
 	unsigned int form, message = 0;
-	int ret = 0;
 
 	for (form = 0; form < (atomics ? FORMS : ATOMIC); form++) {
 		if (!announces(form))
 			continue;
-		FCT_DO(fct_comp_any(t, d->l.rxcq, &e, "what the target is told"));
-		FCT_TRUE(t, e.op_context == &d->ctx[message++]);
+		FCT_DO(fct_comp_any(d->l.rxcq, &e, "what the target is told"));
+		FCT_TRUE(e.op_context == &d->ctx[message++]);
 	}
-	FCT_DO(fct_barrier(t, "all are durable"));
+	FCT_DO(fct_barrier("all are durable"));
 	for (form = message = 0; form < (atomics ? FORMS : ATOMIC); form++) {
 		FCT_DO(arrived(d, form, message));
 		message += announces(form);
 	}
-out:
-	return ret;
+	return 0;
 }
 
 /* So many operations of the endpoint were durable, by whatever method, and reported: the
@@ -154,44 +148,36 @@ out:
 static int were_durable(struct durable *d, uint64_t count)
 {
 	struct fi_cairn_ops_stats *ops;
-	struct fct *t = d->l.t;
 	struct fi_cairn_stats s;
-	int ret;
 
-	FCT_CALL(t, fi_open_ops(&d->l.c.ep->fid, FI_CAIRN_STATS, 0, (void **)&ops, NULL));
-	FCT_CALL(t, ops->read(d->l.c.ep, &s, sizeof(s)));
-	FCT_EQ(t,
-	       s.commit_arrived + s.commit_read + s.commit_flush + s.commit_request +
+	FCT_CALL(fi_open_ops(&d->l.c.ep->fid, FI_CAIRN_STATS, 0, (void **)&ops, NULL));
+	FCT_CALL(ops->read(d->l.c.ep, &s, sizeof(s)));
+	FCT_EQ(s.commit_arrived + s.commit_read + s.commit_flush + s.commit_request +
 		       s.commit_message,
 	       count);
-	FCT_EQ(t, s.commit_later, 0);
-out:
-	return ret;
+	FCT_EQ(s.commit_later, 0);
+	return 0;
 }
 
 /* One after the other: what is waited for is its own end. */
 static int each_form(struct durable *d, struct fid_cntr *done, bool atomics)
 {
-	struct fct *t = d->l.t;
 	struct fi_cq_data_entry e;
 	unsigned int form;
-	int ret = 0;
 
 	for (form = 0; form < (atomics ? FORMS : ATOMIC); form++) {
-		fct_doing(t, "a call form");
-		FCT_POST(t, d->l.txcq, post(d, form));
+		fct_doing("a call form");
+		FCT_POST(d->l.txcq, post(d, form));
 		if (!is_quiet(form)) {
-			FCT_DO(fct_comp_any(t, d->l.txcq, &e, "a durable operation"));
-			FCT_TRUE(t, e.op_context == &d->ctx[form]);
+			FCT_DO(fct_comp_any(d->l.txcq, &e, "a durable operation"));
+			FCT_TRUE(e.op_context == &d->ctx[form]);
 		}
-		FCT_CALL(t, fi_cntr_wait(done, form + 1, 20000 * (int)t->scale));
+		FCT_CALL(fi_cntr_wait(done, form + 1, 20000 * (int)fct.scale));
 		FCT_DO(were_durable(d, form + 1));
 	}
-	FCT_EQ(t, fi_cntr_readerr(done), 0);
-	FCT_DO(fct_cq_quiet(t, d->l.txcq, "after the last form"));
-	ret = fct_barrier(t, "all are durable");
-out:
-	return ret;
+	FCT_EQ(fi_cntr_readerr(done), 0);
+	FCT_DO(fct_cq_quiet(d->l.txcq, "after the last form"));
+	return fct_barrier("all are durable");
 }
 
 static struct fid_cntr *done;
@@ -200,33 +186,23 @@ static int open_counter(struct fct_link *l)
 {
 	struct fi_cntr_attr attr = {.events = FI_CNTR_EVENTS_COMP,
 				    .wait_obj = FI_WAIT_UNSPEC};
-	struct fct *t = l->t;
-	int ret;
 
-	FCT_CALL(t, fi_cntr_open(l->domain, &attr, &done, NULL));
-	ret = fct_keep(l, &done->fid);
-out:
-	return ret;
+	FCT_CALL(fi_cntr_open(l->domain, &attr, &done, NULL));
+	return fct_keep(l, &done->fid);
 }
 
 static int bind_counter(struct fct_link *l, struct fct_conn *c)
 {
-	struct fct *t = l->t;
-	int ret;
-
-	FCT_CALL(t, fi_ep_bind(c->ep, &done->fid, FI_WRITE | FI_READ | FI_SEND));
-	ret = 0;
-out:
-	return ret;
+	FCT_CALL(fi_ep_bind(c->ep, &done->fid, FI_WRITE | FI_READ | FI_SEND));
+	return 0;
 }
 
-int fct_durable_default_forms(struct fct *t)
+FCT_CASE(default_forms, "every call form without flags of its own, durable by default")
 {
 	struct fct_setup s = fct_durable_setup();
-	struct durable d;
+	FCT_AUTO(fct_durable_end) struct durable d = {0};
 	bool atomics;
 	size_t count;
-	int ret;
 
 	s.caps |= FI_ATOMIC;
 	s.tx_op_flags = FI_COMMIT_COMPLETE;
@@ -234,18 +210,16 @@ int fct_durable_default_forms(struct fct *t)
 	s.mode = FI_RX_CQ_DATA;
 	s.open = open_counter;
 	s.bind = bind_counter;
-	FCT_DO(fct_durable_up(&d, t, &s));
+	FCT_DO(fct_durable_up(&d, &s));
 	atomics = !fi_atomicvalid(d.l.c.ep, FI_UINT64, FI_SUM, &count);
 	fct_fill(d.local.buf, 4096, 20);
 	memset(d.local.buf + 8192, 0, 128);
-	if (fct_is_server(t))
+	if (fct_is_server())
 		FCT_DO(receive(&d));
-	FCT_DO(fct_barrier(t, "receives"));
-	if (fct_is_client(t))
+	FCT_DO(fct_barrier("receives"));
+	if (fct_is_client())
 		FCT_DO(each_form(&d, done, atomics));
 	else
 		FCT_DO(all_arrived(&d, atomics));
-	ret = fct_barrier(t, "done");
-out:
-	return fct_durable_down(&d, ret);
+	return fct_barrier("done");
 }

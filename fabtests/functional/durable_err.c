@@ -2,132 +2,120 @@
 /* An operation that cannot be durable fails, once. */
 #include "durable.h"
 
-int fct_durable_volatile(struct fct *t)
+FCT_CASE(volatile, "other memory is refused when it is posted")
 {
 	struct fct_setup s = fct_durable_setup();
 	struct fct_target mine = {0}, peer;
 	struct fct_mem plain = {0};
-	struct durable d;
-	int ret;
+	FCT_AUTO(fct_durable_end) struct durable d = {0};
 
-	FCT_DO(fct_durable_up(&d, t, &s));
-	if (fct_is_server(t)) {
+	FCT_DO(fct_durable_up(&d, &s));
+	if (fct_is_server()) {
 		FCT_DO(fct_mem_alloc(&d.l, &plain, 4096,
 				     FI_REMOTE_READ | FI_REMOTE_WRITE));
 		mine = fct_mem_target(&d.l, &plain);
 	}
-	FCT_DO(fct_exchange(t, "volatile region", &mine, &peer, sizeof(mine)));
+	FCT_DO(fct_exchange("volatile region", &mine, &peer, sizeof(mine)));
 	fct_fill(d.local.buf, 64, 1);
-	if (fct_is_client(t)) {
+	if (fct_is_client()) {
 		const struct fct_target pmem = d.peer;
 
 		d.peer = peer;
-		FCT_REFUSED(t, fct_durable_post(&d, 0, 64,
-						FI_COMMIT_COMPLETE | FI_COMPLETION,
-						&d.ctx[0]));
-		FCT_DO(fct_cq_quiet(t, d.l.txcq, "after a refused write"));
+		FCT_REFUSED(fct_durable_post(&d, 0, 64,
+					     FI_COMMIT_COMPLETE | FI_COMPLETION,
+					     &d.ctx[0]));
+		FCT_DO(fct_cq_quiet(d.l.txcq, "after a refused write"));
 		FCT_DO(fct_durable_write(&d, 0, 64, 0));
 		d.peer = pmem;
 		FCT_DO(fct_durable_write(&d, 0, 64, FI_COMMIT_COMPLETE));
 	}
 	FCT_DO(fct_durable_check(&d, 64, 1));
-	if (fct_is_server(t))
-		FCT_DATA(t, plain.buf, 64, 1);
-out:
-	return fct_durable_down(&d, ret);
+	if (fct_is_server())
+		FCT_DATA(plain.buf, 64, 1);
+	return 0;
 }
 
-int fct_durable_unknown_key(struct fct *t)
+FCT_CASE(unknown_key, "a damaged key is refused when it is posted")
 {
 	struct fct_setup s = fct_durable_setup();
-	struct durable d;
+	FCT_AUTO(fct_durable_end) struct durable d = {0};
 	uint64_t key;
-	int bit, ret;
+	int bit;
 
-	FCT_DO(fct_durable_up(&d, t, &s));
+	FCT_DO(fct_durable_up(&d, &s));
 	fct_fill(d.local.buf, 64, 2);
 	key = d.peer.key;
-	for (bit = 32; fct_is_client(t) && bit < 64; bit++) {
+	for (bit = 32; fct_is_client() && bit < 64; bit++) {
 		d.peer.key = key ^ 1ull << bit;
-		FCT_REFUSED(t, fct_durable_post(&d, 0, 64,
-						FI_COMMIT_COMPLETE | FI_COMPLETION,
-						&d.ctx[0]));
+		FCT_REFUSED(fct_durable_post(&d, 0, 64,
+					     FI_COMMIT_COMPLETE | FI_COMPLETION,
+					     &d.ctx[0]));
 	}
 	d.peer.key = key;
-	if (fct_is_client(t))
+	if (fct_is_client())
 		FCT_DO(fct_durable_write(&d, 0, 64, FI_COMMIT_COMPLETE));
-	FCT_DO(fct_durable_check(&d, 64, 2));
-out:
-	return fct_durable_down(&d, ret);
+	return fct_durable_check(&d, 64, 2);
 }
 
-int fct_durable_closed_region(struct fct *t)
+FCT_CASE(closed_region, "a region that is gone ends the write with an error")
 {
 	struct fct_setup s = fct_durable_setup();
 	struct fi_cq_err_entry err = {0};
-	struct durable d;
-	int ret;
+	FCT_AUTO(fct_durable_end) struct durable d = {0};
 
-	FCT_DO(fct_durable_up(&d, t, &s));
-	if (fct_is_server(t)) {
-		FCT_CALL(t, fi_close(&d.mr->fid));
+	FCT_DO(fct_durable_up(&d, &s));
+	if (fct_is_server()) {
+		FCT_CALL(fi_close(&d.mr->fid));
 		d.mr = NULL;
 	}
-	FCT_DO(fct_barrier(t, "closed"));
-	if (fct_is_client(t)) {
-		FCT_POST(t, d.l.txcq,
+	FCT_DO(fct_barrier("closed"));
+	if (fct_is_client()) {
+		FCT_POST(d.l.txcq,
 			 fct_durable_post(&d, 0, 64, FI_COMMIT_COMPLETE | FI_COMPLETION,
 					  &d.ctx[0]));
-		FCT_DO(fct_comp_err(t, d.l.txcq, &err, "a write to a closed region"));
-		FCT_TRUE(t, err.op_context == &d.ctx[0]);
-		FCT_TRUE(t, err.err > 0);
-		FCT_DO(fct_cq_quiet(t, d.l.txcq, "after the error"));
+		FCT_DO(fct_comp_err(d.l.txcq, &err, "a write to a closed region"));
+		FCT_TRUE(err.op_context == &d.ctx[0]);
+		FCT_TRUE(err.err > 0);
+		FCT_DO(fct_cq_quiet(d.l.txcq, "after the error"));
 	}
-	ret = fct_barrier(t, "done");
-out:
-	return fct_durable_down(&d, ret);
+	return fct_barrier("done");
 }
 
 /* Each of these contexts ends once, well or not. */
 static int end_once(struct durable *d, int count)
 {
-	struct fct *t = d->l.t;
 	struct fi_cq_err_entry err = {0};
 	struct fi_cq_data_entry e;
-	int i, ended, ret = 0;
+	int i, ended;
 
 	for (i = 0; i < count; i++) {
-		ended = fct_cq_next(t, d->l.txcq, &e, "an end");
+		ended = fct_cq_next(d->l.txcq, &e, "an end");
 		if (ended == 1) {
-			FCT_EQ(t, fi_cq_readerr(d->l.txcq, &err, 0), 1);
+			FCT_EQ(fi_cq_readerr(d->l.txcq, &err, 0), 1);
 			e.op_context = err.op_context;
 		} else {
 			FCT_DO(ended);
 		}
-		FCT_TRUE(t, e.op_context == &d->ctx[i]);
+		FCT_TRUE(e.op_context == &d->ctx[i]);
 	}
-	ret = fct_cq_quiet(t, d->l.txcq, "after each has ended");
-out:
-	return ret;
+	return fct_cq_quiet(d->l.txcq, "after each has ended");
 }
 
-int fct_durable_closed_endpoint(struct fct *t)
+FCT_CASE(closed_endpoint, "each ends once when the endpoint is closed")
 {
 	struct fct_setup s = fct_durable_setup();
-	struct durable d;
-	int i, ret;
+	FCT_AUTO(fct_durable_end) struct durable d = {0};
+	int i;
 
 	s.tx_size = 64;
-	FCT_DO(fct_durable_up(&d, t, &s));
-	for (i = 0; fct_is_client(t) && i < 10; i++)
-		FCT_POST(t, d.l.txcq,
+	FCT_DO(fct_durable_up(&d, &s));
+	for (i = 0; fct_is_client() && i < 10; i++)
+		FCT_POST(d.l.txcq,
 			 fct_durable_post(&d, (size_t)i * 4096, 4096,
 					  FI_COMMIT_COMPLETE | FI_COMPLETION, &d.ctx[i]));
-	if (fct_is_client(t)) {
+	if (fct_is_client()) {
 		FCT_DO(fct_conn_close(&d.l, &d.l.c));
 		FCT_DO(end_once(&d, 10));
 	}
-	ret = fct_barrier(t, "done");
-out:
-	return fct_durable_down(&d, ret);
+	return fct_barrier("done");
 }

@@ -30,74 +30,60 @@ static ssize_t post_msg(struct durable *d, size_t len)
 
 static int each_size(struct durable *d, ssize_t (*post)(struct durable *, size_t))
 {
-	struct fct *t = d->l.t;
 	struct fi_cq_data_entry e;
 	size_t i;
-	int ret = 0;
 
 	for (i = 0; i < N_SIZES; i++) {
 		fct_fill(d->local.buf, DURABLE_MAX, i);
-		if (fct_is_client(t)) {
-			FCT_POST(t, d->l.txcq, post(d, sizes[i]));
-			FCT_DO(fct_comp(t, d->l.txcq, &d->ctx[0], FI_RMA | FI_WRITE, &e,
+		if (fct_is_client()) {
+			FCT_POST(d->l.txcq, post(d, sizes[i]));
+			FCT_DO(fct_comp(d->l.txcq, &d->ctx[0], FI_RMA | FI_WRITE, &e,
 					"the durable write"));
 		}
 		FCT_DO(fct_durable_check(d, sizes[i], i));
 	}
-out:
-	return ret;
+	return 0;
 }
 
-int fct_durable_forms(struct fct *t)
+FCT_CASE(forms, "every call and size, durable by its flag")
 {
 	struct fct_setup s = fct_durable_setup();
-	struct durable d;
-	int ret;
+	FCT_AUTO(fct_durable_end) struct durable d = {0};
 
-	FCT_DO(fct_durable_up(&d, t, &s));
-	FCT_DO(each_size(&d, post_msg));
-out:
-	return fct_durable_down(&d, ret);
+	FCT_DO(fct_durable_up(&d, &s));
+	return each_size(&d, post_msg);
 }
 
-int fct_durable_defaults(struct fct *t)
+FCT_CASE(defaults, "every call, durable by the endpoint's flags")
 {
 	struct fct_setup s = fct_durable_setup();
-	struct durable d;
-	int ret;
+	FCT_AUTO(fct_durable_end) struct durable d = {0};
 
 	s.tx_op_flags = FI_COMMIT_COMPLETE;
-	FCT_DO(fct_durable_up(&d, t, &s));
+	FCT_DO(fct_durable_up(&d, &s));
 	FCT_DO(each_size(&d, post_write));
-	FCT_DO(each_size(&d, post_writev));
-out:
-	return fct_durable_down(&d, ret);
+	return each_size(&d, post_writev);
 }
 
-int fct_durable_inject(struct fct *t)
+FCT_CASE(inject, "what is injected is durable behind the next fence")
 {
 	struct fct_setup s = fct_durable_setup();
-	struct durable d;
+	FCT_AUTO(fct_durable_end) struct durable d = {0};
 	size_t i;
-	int ret;
 
 	s.tx_op_flags = FI_COMMIT_COMPLETE;
-	FCT_DO(fct_durable_up(&d, t, &s));
+	FCT_DO(fct_durable_up(&d, &s));
 	fct_fill(d.local.buf, 4096, 3);
-	for (i = 0; fct_is_client(t) && i < 4096 - 8; i += 8)
-		FCT_POST(t, d.l.txcq,
-			 fi_inject_write(d.l.c.ep, d.local.buf + i, 8, 0, d.peer.addr + i,
-					 d.peer.key));
-	if (fct_is_client(t))
+	for (i = 0; fct_is_client() && i < 4096 - 8; i += 8)
+		FCT_POST(d.l.txcq, fi_inject_write(d.l.c.ep, d.local.buf + i, 8, 0,
+						   d.peer.addr + i, d.peer.key));
+	if (fct_is_client())
 		FCT_DO(fct_durable_write(&d, 4088, 8, FI_COMMIT_COMPLETE | FI_FENCE));
-	FCT_DO(fct_durable_check(&d, 4096, 3));
-out:
-	return fct_durable_down(&d, ret);
+	return fct_durable_check(&d, 4096, 3);
 }
 
 static int add(struct durable *d, uint64_t flags)
 {
-	struct fct *t = d->l.t;
 	struct fi_ioc ioc = {d->local.buf, 1};
 	struct fi_rma_ioc range = {d->peer.addr, 1, d->peer.key};
 	const struct fi_msg_atomic msg = {
@@ -111,40 +97,34 @@ static int add(struct durable *d, uint64_t flags)
 		.context = &d->ctx[0],
 	};
 	struct fi_cq_data_entry e;
-	int ret;
 
-	FCT_POST(t, d->l.txcq, fi_atomicmsg(d->l.c.ep, &msg, flags));
-	ret = fct_comp(t, d->l.txcq, &d->ctx[0], FI_ATOMIC | FI_WRITE, &e, "the atomic");
-out:
-	return ret;
+	FCT_POST(d->l.txcq, fi_atomicmsg(d->l.c.ep, &msg, flags));
+	return fct_comp(d->l.txcq, &d->ctx[0], FI_ATOMIC | FI_WRITE, &e, "the atomic");
 }
 
-int fct_durable_atomics(struct fct *t)
+FCT_CASE(atomics, "atomics that are durable")
 {
 	struct fct_setup s = fct_durable_setup();
 	const uint64_t three = 3, sum = 30;
-	struct durable d;
+	FCT_AUTO(fct_durable_end) struct durable d = {0};
 	size_t count;
-	int i, ret;
+	int i;
 
 	s.caps |= FI_ATOMIC;
-	FCT_DO(fct_durable_up(&d, t, &s));
-	if (fi_atomicvalid(d.l.c.ep, FI_UINT64, FI_SUM, &count)) {
-		ret = fct_skip(t, "no atomic sums of 8 bytes");
-		goto out;
-	}
+	FCT_DO(fct_durable_up(&d, &s));
+	if (fi_atomicvalid(d.l.c.ep, FI_UINT64, FI_SUM, &count))
+		return fct_skip("no atomic sums of 8 bytes");
 	memcpy(d.local.buf, &three, sizeof(three));
-	for (i = 0; fct_is_client(t) && i < 10; i++)
+	for (i = 0; fct_is_client() && i < 10; i++)
 		FCT_DO(add(&d, FI_COMMIT_COMPLETE | (i % 2 ? FI_FENCE : 0)));
-	FCT_DO(fct_barrier(t, "added"));
-	if (fct_is_server(t))
-		FCT_EQ(t, memcmp(d.mem, &sum, sizeof(sum)), 0);
-out:
-	return fct_durable_down(&d, ret);
+	FCT_DO(fct_barrier("added"));
+	if (fct_is_server())
+		FCT_EQ(memcmp(d.mem, &sum, sizeof(sum)), 0);
+	return 0;
 }
 
 /* A mix of levels and fences: they end in the order of posting. */
-int fct_durable_levels(struct fct *t)
+FCT_CASE(levels, "durable, delivered and plain writes end in order")
 {
 	static const uint64_t flags[] = {
 		FI_COMMIT_COMPLETE,
@@ -158,13 +138,13 @@ int fct_durable_levels(struct fct *t)
 	};
 	struct fct_setup s = fct_durable_setup();
 	struct fi_cq_data_entry e;
-	int ended = 0, i, ret;
-	struct durable d;
+	int ended = 0, i;
+	FCT_AUTO(fct_durable_end) struct durable d = {0};
 	ssize_t posted;
 
-	FCT_DO(fct_durable_up(&d, t, &s));
+	FCT_DO(fct_durable_up(&d, &s));
 	fct_fill(d.local.buf, 64 * 64, 4);
-	for (i = 0; fct_is_client(t) && ended < 64;) {
+	for (i = 0; fct_is_client() && ended < 64;) {
 		posted =
 			i < 64 ? fct_durable_post(&d, (size_t)i * 64, 64,
 						  flags[i % 8] | FI_COMPLETION, &d.ctx[i])
@@ -173,39 +153,35 @@ int fct_durable_levels(struct fct *t)
 			i++;
 			continue;
 		}
-		FCT_EQ(t, posted, -FI_EAGAIN);
+		FCT_EQ(posted, -FI_EAGAIN);
 		if (ended == i) {
 			/* What a fence made durable before it is nobody's to wait for. */
-			FCT_POST(t, d.l.txcq,
-				 fct_durable_post(&d, (size_t)i * 64, 64,
-						  flags[i % 8] | FI_COMPLETION,
-						  &d.ctx[i]));
+			FCT_POST(d.l.txcq, fct_durable_post(&d, (size_t)i * 64, 64,
+							    flags[i % 8] | FI_COMPLETION,
+							    &d.ctx[i]));
 			i++;
 		}
-		FCT_DO(fct_comp(t, d.l.txcq, &d.ctx[ended++], FI_RMA | FI_WRITE, &e,
+		FCT_DO(fct_comp(d.l.txcq, &d.ctx[ended++], FI_RMA | FI_WRITE, &e,
 				"the oldest write"));
 	}
-	FCT_DO(fct_durable_check(&d, 64 * 64, 4));
-out:
-	return fct_durable_down(&d, ret);
+	return fct_durable_check(&d, 64 * 64, 4);
 }
 
 /* Records, of all sizes that go inline and some that do not, and the index behind them.
  */
-int fct_durable_compound(struct fct *t)
+FCT_CASE(compound, "a write that is durable only after those before it")
 {
 	struct fct_setup s = fct_durable_setup();
-	struct durable d;
+	FCT_AUTO(fct_durable_end) struct durable d = {0};
 	size_t i, len = 1;
-	int ret;
 
 	s.tx_bind = FI_SELECTIVE_COMPLETION;
-	FCT_DO(fct_durable_up(&d, t, &s));
+	FCT_DO(fct_durable_up(&d, &s));
 	for (i = 0; i < 40; i++, len = len * 3 / 2 + 1) {
 		fct_fill(d.local.buf, DURABLE_MAX, i);
 		len = len > 60000 ? 60000 : len;
-		if (fct_is_client(t)) {
-			FCT_POST(t, d.l.txcq,
+		if (fct_is_client()) {
+			FCT_POST(d.l.txcq,
 				 fct_durable_post(&d, 0, len,
 						  i % 2 ? FI_COMMIT_COMPLETE : 0, NULL));
 			FCT_DO(fct_durable_write(&d, len, i % 3 ? 8 : len,
@@ -213,6 +189,5 @@ int fct_durable_compound(struct fct *t)
 		}
 		FCT_DO(fct_durable_check(&d, len + 1, i));
 	}
-out:
-	return fct_durable_down(&d, ret);
+	return 0;
 }

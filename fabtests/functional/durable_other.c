@@ -11,96 +11,81 @@ struct other {
 	struct fct_mem mem;	       /* server: the plain one */
 };
 
-static int up(struct other *o, struct fct *t)
+static int up(struct other *o)
 {
 	struct fct_setup s = fct_durable_setup();
 	struct fct_target mine = {0};
-	int ret;
 
 	*o = (struct other){0};
-	FCT_DO(fct_durable_up(&o->d, t, &s));
-	if (fct_is_server(t)) {
+	FCT_DO(fct_durable_up(&o->d, &s));
+	if (fct_is_server()) {
 		FCT_DO(fct_mem_alloc(&o->d.l, &o->mem, 65536,
 				     FI_REMOTE_READ | FI_REMOTE_WRITE));
 		memset(o->mem.buf, 0, 65536);
 		mine = fct_mem_target(&o->d.l, &o->mem);
 	}
-	FCT_DO(fct_exchange(t, "ordinary region", &mine, &o->plain, sizeof(mine)));
+	FCT_DO(fct_exchange("ordinary region", &mine, &o->plain, sizeof(mine)));
 	o->pmem = o->d.peer;
 	fct_fill(o->d.local.buf, DURABLE_MAX, 1);
-out:
-	return ret;
+	return 0;
 }
 
 static int fails(struct durable *d, size_t len, uint64_t flags)
 {
-	struct fct *t = d->l.t;
 	struct fi_cq_err_entry err;
 	ssize_t n;
-	int ret = 0;
 
 	n = fct_durable_post(d, 0, len, flags | FI_COMPLETION, &d->ctx[1]);
 	if (!n) {
-		FCT_DO(fct_comp_err(t, d->l.txcq, &err, "what cannot be durable"));
-		FCT_TRUE(t, err.op_context == &d->ctx[1]);
-		FCT_EQ(t, err.err, FI_EOPNOTSUPP);
+		FCT_DO(fct_comp_err(d->l.txcq, &err, "what cannot be durable"));
+		FCT_TRUE(err.op_context == &d->ctx[1]);
+		FCT_EQ(err.err, FI_EOPNOTSUPP);
 	} else {
-		FCT_EQ(t, n, -FI_EOPNOTSUPP);
+		FCT_EQ(n, -FI_EOPNOTSUPP);
 	}
-	ret = fct_cq_quiet(t, d->l.txcq, "after it has failed");
-out:
-	return ret;
+	return fct_cq_quiet(d->l.txcq, "after it has failed");
 }
 
 static int untouched(struct other *o, const uint8_t *mem, size_t len)
 {
-	struct fct *t = o->d.l.t;
 	size_t i;
-	int ret;
 
-	FCT_DO(fct_barrier(t, "it has failed"));
-	for (i = 0; fct_is_server(t) && i < len; i++)
-		FCT_EQ(t, mem[i], 0);
-	ret = fct_barrier(t, "looked at");
-out:
-	return ret;
+	FCT_DO(fct_barrier("it has failed"));
+	for (i = 0; fct_is_server() && i < len; i++)
+		FCT_EQ(mem[i], 0);
+	return fct_barrier("looked at");
 }
 
-static int ordinary(struct fct *t, size_t len)
+static int ordinary(size_t len)
 {
-	struct other o;
-	int ret;
+	FCT_AUTO(fct_durable_end) struct other o = {0};
 
-	FCT_DO(up(&o, t));
+	FCT_DO(up(&o));
 	o.d.peer = o.plain;
-	if (fct_is_client(t))
+	if (fct_is_client())
 		FCT_DO(fails(&o.d, len, FI_COMMIT_COMPLETE));
 	FCT_DO(untouched(&o, o.mem.buf, 65536));
-out:
-	return fct_durable_down(&o.d, ret);
+	return 0;
 }
 
-int fct_durable_ordinary(struct fct *t)
+FCT_CASE(ordinary, "other memory is refused, and nothing of it written")
 {
-	const int ret = ordinary(t, 64);
+	const int ret = ordinary(64);
 
-	return ret ? ret : ordinary(t, 65536);
+	return ret ? ret : ordinary(65536);
 }
 
-int fct_durable_fence_ordinary(struct fct *t)
+FCT_CASE(fence_ordinary, "a fence fails behind a write to other memory")
 {
-	struct other o;
-	int ret;
+	FCT_AUTO(fct_durable_end) struct other o = {0};
 
-	FCT_DO(up(&o, t));
-	if (fct_is_client(t)) {
+	FCT_DO(up(&o));
+	if (fct_is_client()) {
 		o.d.peer = o.plain;
 		FCT_DO(fct_durable_write(&o.d, 0, 64, 0));
 		o.d.peer = o.pmem;
 		FCT_DO(fct_durable_write(&o.d, 4096, 64, FI_COMMIT_COMPLETE));
 		FCT_DO(fails(&o.d, 64, FI_COMMIT_COMPLETE | FI_FENCE));
 	}
-	FCT_DO(untouched(&o, o.d.mem, 64));
-out:
-	return fct_durable_down(&o.d, ret);
+	return untouched(&o, o.d.mem, 64);
 }

@@ -16,14 +16,14 @@ struct side {
 	uint32_t able; /* and has not been told to leave it alone */
 };
 
-static struct side look(struct fct *t)
+static struct side look(void)
 {
 	const struct fct_setup s = fct_durable_setup();
 	const char *durable = getenv("FI_PVERBS_DURABLE");
 	struct fi_info *info = NULL;
 	struct side side = {0};
 
-	side.pmem = !fct_getinfo(t, &s, NULL, "0", &info);
+	side.pmem = !fct_getinfo(&s, NULL, "0", &info);
 	side.able = side.pmem && !(durable && !strcmp(durable, "off"));
 	fi_freeinfo(info);
 	return side;
@@ -34,28 +34,24 @@ static uint8_t *exposed(const struct durable *d)
 {
 	if (!d->mem)
 		return d->local.buf;
-	return d->mem + (fct_is_client(d->l.t) ? DURABLE_LEN / 2 : 0);
+	return d->mem + (fct_is_client() ? DURABLE_LEN / 2 : 0);
 }
 
 static int expose(struct durable *d, bool pmem, struct fct_target *mine)
 {
-	struct fct *t = d->l.t;
-	int ret;
-
 	if (!pmem) {
 		*mine = fct_mem_target(&d->l, &d->local);
 		return 0;
 	}
-	FCT_DO(fct_pmem_map(t, &d->mem));
+	FCT_DO(fct_pmem_map(&d->mem));
 	memset(exposed(d), 0, LEN);
-	FCT_CALL(t, fi_mr_reg(d->l.domain, exposed(d), DURABLE_LEN / 2,
-			      FI_REMOTE_READ | FI_REMOTE_WRITE, 0, t->next_key++,
-			      FI_RMA_PMEM, &d->mr, NULL));
+	FCT_CALL(fi_mr_reg(d->l.domain, exposed(d), DURABLE_LEN / 2,
+			   FI_REMOTE_READ | FI_REMOTE_WRITE, 0, fct.next_key++,
+			   FI_RMA_PMEM, &d->mr, NULL));
 	*mine = (struct fct_target){.addr = (uintptr_t)exposed(d),
 				    .len = DURABLE_LEN / 2,
 				    .key = fi_mr_key(d->mr)};
-out:
-	return ret;
+	return 0;
 }
 
 static ssize_t post_send(struct durable *d, uint64_t flags)
@@ -72,116 +68,99 @@ static ssize_t post_send(struct durable *d, uint64_t flags)
 /* A write that is durable after all, by what the device alone does, or refused. */
 static int try_write(struct durable *d, const struct side *peer)
 {
-	struct fct *t = d->l.t;
 	struct fi_cq_data_entry e;
 	int ret;
 
 	ret = (int)fct_durable_post(d, 0, LEN, FI_COMMIT_COMPLETE | FI_COMPLETION,
 				    &d->ctx[0]);
-	fct_note(t, "a durable write: %s", fi_strerror(-ret));
+	fct_note("a durable write: %s", fi_strerror(-ret));
 	if (ret || !peer->pmem) {
-		FCT_EQ(t, ret, -FI_EOPNOTSUPP);
-		return fct_cq_quiet(t, d->l.txcq, "after a refused write");
+		FCT_EQ(ret, -FI_EOPNOTSUPP);
+		return fct_cq_quiet(d->l.txcq, "after a refused write");
 	}
-	ret = fct_comp(t, d->l.txcq, &d->ctx[0], FI_RMA | FI_WRITE, &e, "the write");
-out:
-	return ret;
+	return fct_comp(d->l.txcq, &d->ctx[0], FI_RMA | FI_WRITE, &e, "the write");
 }
 
 static int initiate(struct durable *d, const struct side *mine, const struct side *peer)
 {
-	struct fct *t = d->l.t;
 	struct fi_cq_data_entry e;
-	int ret = 0;
 
 	if (mine->pmem) {
 		FCT_DO(try_write(d, peer));
 		/* Its target has to say when it is durable. */
-		FCT_EQ(t, post_send(d, FI_COMMIT_COMPLETE), -FI_EOPNOTSUPP);
-		FCT_DO(fct_cq_quiet(t, d->l.txcq, "after a refused message"));
+		FCT_EQ(post_send(d, FI_COMMIT_COMPLETE), -FI_EOPNOTSUPP);
+		FCT_DO(fct_cq_quiet(d->l.txcq, "after a refused message"));
 		FCT_DO(try_write(d, peer));
 	}
-	FCT_POST(t, d->l.txcq, fct_durable_post(d, 0, LEN, FI_COMPLETION, &d->ctx[0]));
-	FCT_DO(fct_comp(t, d->l.txcq, &d->ctx[0], FI_RMA | FI_WRITE, &e,
-			"the plain write"));
-	FCT_POST(t, d->l.txcq, post_send(d, 0));
-	FCT_DO(fct_comp(t, d->l.txcq, &d->ctx[1], FI_SEND | FI_MSG, &e,
+	FCT_POST(d->l.txcq, fct_durable_post(d, 0, LEN, FI_COMPLETION, &d->ctx[0]));
+	FCT_DO(fct_comp(d->l.txcq, &d->ctx[0], FI_RMA | FI_WRITE, &e, "the plain write"));
+	FCT_POST(d->l.txcq, post_send(d, 0));
+	FCT_DO(fct_comp(d->l.txcq, &d->ctx[1], FI_SEND | FI_MSG, &e,
 			"the plain message"));
 	/* Nobody can be asked where that one went. */
 	if (mine->pmem) {
-		FCT_EQ(t,
-		       fct_durable_post(d, 0, LEN,
+		FCT_EQ(fct_durable_post(d, 0, LEN,
 					FI_FENCE | FI_COMMIT_COMPLETE | FI_COMPLETION,
 					&d->ctx[0]),
 		       -FI_EOPNOTSUPP);
-		FCT_DO(fct_cq_quiet(t, d->l.txcq, "after a refused fence"));
+		FCT_DO(fct_cq_quiet(d->l.txcq, "after a refused fence"));
 		FCT_DO(try_write(d, peer));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 static int respond(struct durable *d, uint64_t seed)
 {
-	struct fct *t = d->l.t;
 	struct fi_cq_data_entry e;
-	int ret;
 
-	FCT_DO(fct_comp(t, d->l.rxcq, &d->ctx[2], FI_RECV | FI_MSG, &e, "the message"));
-	FCT_DO(fct_compare(t, d->local.buf + BACK, LEN, seed, LEN, "the message"));
-	FCT_DATA(t, exposed(d), LEN, seed);
-out:
-	return ret;
+	FCT_DO(fct_comp(d->l.rxcq, &d->ctx[2], FI_RECV | FI_MSG, &e, "the message"));
+	FCT_DO(fct_compare(d->local.buf + BACK, LEN, seed, LEN, "the message"));
+	FCT_DATA(exposed(d), LEN, seed);
+	return 0;
 }
 
 /* First one side is the initiator, then the other. */
 static int both_ways(struct durable *d, const struct side *mine, const struct side *peer)
 {
-	struct fct *t = d->l.t;
 	uint64_t turn;
-	int ret = 0;
 
 	for (turn = 0; turn < 2; turn++) {
-		const bool initiates = fct_is_client(t) == !turn;
+		const bool initiates = fct_is_client() == !turn;
 
 		if (initiates)
 			fct_fill(d->local.buf, 2 * LEN, turn);
 		else
-			FCT_CALL(t, fi_recv(d->l.c.ep, d->local.buf + BACK, LEN,
-					    d->local.desc, 0, &d->ctx[2]));
-		FCT_DO(fct_barrier(t, "a receive is there"));
+			FCT_CALL(fi_recv(d->l.c.ep, d->local.buf + BACK, LEN,
+					 d->local.desc, 0, &d->ctx[2]));
+		FCT_DO(fct_barrier("a receive is there"));
 		if (initiates)
 			FCT_DO(initiate(d, mine, peer));
 		else
 			FCT_DO(respond(d, turn));
-		FCT_DO(fct_barrier(t, "one side is done"));
+		FCT_DO(fct_barrier("one side is done"));
 	}
-out:
-	return ret;
+	return 0;
 }
 
-int fct_durable_without(struct fct *t)
+FCT_CASE(without, "where one side can do nothing for it")
 {
 	struct fct_setup s = {.caps = FI_MSG | FI_RMA};
-	struct durable d = {.l.t = t};
-	const struct side mine = look(t);
+	FCT_AUTO(fct_durable_end) struct durable d = {0};
+	const struct side mine = look();
 	struct fct_target target;
 	struct side peer;
-	int ret;
 
 	if (!getenv("FI_CAIRN_PMEM"))
-		return fct_skip(t, "FI_CAIRN_PMEM names no persistent memory");
-	FCT_DO(fct_exchange(t, "sides", &mine, &peer, sizeof(mine)));
+		return fct_skip("FI_CAIRN_PMEM names no persistent memory");
+	FCT_DO(fct_exchange("sides", &mine, &peer, sizeof(mine)));
 	if (mine.able && peer.able)
-		return fct_skip(t, "both sides can");
+		return fct_skip("both sides can");
 	s.caps |= mine.pmem ? FI_RMA_PMEM : 0;
-	FCT_DO(fct_link_up(&d.l, t, &s));
+	FCT_DO(fct_link_up(&d.l, &s));
 	FCT_DO(fct_mem_alloc(&d.l, &d.local, 2 * BACK,
 			     FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ |
 				     FI_REMOTE_WRITE));
 	FCT_DO(expose(&d, mine.pmem, &target));
-	FCT_DO(fct_exchange(t, "region", &target, &d.peer, sizeof(target)));
-	ret = both_ways(&d, &mine, &peer);
-out:
-	return fct_durable_down(&d, ret);
+	FCT_DO(fct_exchange("region", &target, &d.peer, sizeof(target)));
+	return both_ways(&d, &mine, &peer);
 }

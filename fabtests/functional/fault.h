@@ -61,7 +61,6 @@ struct scene_end {
 };
 
 struct scene {
-	struct fct *t;
 	const struct fct_setup *setup; /* of those that a provider may offer, the best */
 	struct fi_info *here, *there, *request;
 	struct fid_fabric *fabric;
@@ -88,11 +87,11 @@ struct scene {
 };
 
 /* Each returns s->err. */
-int fct_scene_idle(struct scene *s, struct fct *t);	 /* all objects, one endpoint */
-int fct_scene_asking(struct scene *s, struct fct *t);	 /* and fi_connect was called */
-int fct_scene_asked_for(struct scene *s, struct fct *t); /* and FI_CONNREQ was read */
-int fct_scene_accepting(struct scene *s, struct fct *t); /* and fi_accept was called */
-int fct_scene_open(struct scene *s, struct fct *t);	 /* and the connection stands */
+int fct_scene_idle(struct scene *s);	  /* all objects, one endpoint */
+int fct_scene_asking(struct scene *s);	  /* and fi_connect was called */
+int fct_scene_asked_for(struct scene *s); /* and FI_CONNREQ was read */
+int fct_scene_accepting(struct scene *s); /* and fi_accept was called */
+int fct_scene_open(struct scene *s);	  /* and the connection stands */
 int fct_scene_in_flight(struct scene *s); /* operations that will not end */
 int fct_scene_message(struct scene *s);	  /* one, there and acknowledged */
 int fct_scene_transfers(struct scene *s); /* one of each kind */
@@ -101,7 +100,7 @@ int fct_scene_ends(struct scene *s);	  /* a refusal, and a shutdown */
 
 /* A whole life of a datagram endpoint, which sends to itself and to a group: then
  * fct_scene_close. */
-int fct_scene_datagrams(struct scene *s, struct fct *t);
+int fct_scene_datagrams(struct scene *s);
 
 /* ---- fault_scene.c ---- */
 

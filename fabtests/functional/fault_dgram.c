@@ -10,13 +10,12 @@
 static int ask(struct scene *s)
 {
 	const struct fct_setup setup = {.caps = FI_MSG | FI_MULTICAST};
-	struct fi_info *hints = fct_hints(s->t, &setup);
+	struct fi_info *hints = fct_hints(&setup);
 	int ret = -FI_ENOMEM;
 
 	if (hints) {
 		hints->ep_attr->type = FI_EP_DGRAM;
-		ret = fi_getinfo(FCT_API, s->t->opts.src, NULL, FI_SOURCE, hints,
-				 &s->here);
+		ret = fi_getinfo(FCT_API, fct.opts.src, NULL, FI_SOURCE, hints, &s->here);
 	}
 	fi_freeinfo(hints);
 	return ret;
@@ -98,10 +97,9 @@ static int to_group(struct scene *s)
 	return fct_scene_until(s, "a send to a group", fct_scene_ended);
 }
 
-int fct_scene_datagrams(struct scene *s, struct fct *t)
+int fct_scene_datagrams(struct scene *s)
 {
 	memset(s, 0, sizeof(*s));
-	s->t = t;
 	if (!objects(s) && !to_itself(s))
 		to_group(s);
 	return s->err;

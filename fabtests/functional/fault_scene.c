@@ -184,7 +184,7 @@ static bool scene_shut(const struct scene *s)
 {
 	const char *failed = fct_fault_failed();
 
-	return s->passive.shut && (s->active.shut || !strcmp(s->t->opts.prov, "route") ||
+	return s->passive.shut && (s->active.shut || !strcmp(fct.opts.prov, "route") ||
 				   (failed && !strcmp(failed, "rdma_disconnect")));
 }
 
@@ -194,7 +194,7 @@ static int scene_ask_for(struct scene *s, const char *node, const char *service,
 			 uint64_t flags, const struct fct_setup *setup,
 			 struct fi_info **info)
 {
-	struct fi_info *hints = fct_hints(s->t, setup);
+	struct fi_info *hints = fct_hints(setup);
 	int ret = hints ? fi_getinfo(FCT_API, node, service, flags, hints, info)
 			: -FI_ENOMEM;
 
@@ -230,7 +230,7 @@ static int scene_srx(struct scene *s)
 	if (ret)
 		return ret;
 	ret = fi_ep_bind(s->srx, &s->cq->fid, FI_RECV);
-	s->srx_silent = ret == -FI_ENOSYS && s->t->opts.lower;
+	s->srx_silent = ret == -FI_ENOSYS && fct.opts.lower;
 	if (s->srx_silent)
 		return 0;
 	return ret ? ret : fi_enable(s->srx);
@@ -242,7 +242,7 @@ static int scene_objects(struct scene *s)
 	struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_FD};
 	struct fi_cntr_attr cntr = {.wait_obj = FI_WAIT_FD};
 
-	STEP(s, scene_ask(s, s->t->opts.src, "0", FI_SOURCE, &s->here));
+	STEP(s, scene_ask(s, fct.opts.src, "0", FI_SOURCE, &s->here));
 	STEP(s, fi_fabric(s->here->fabric_attr, &s->fabric, NULL));
 	STEP(s, fi_eq_open(s->fabric, &eq, &s->eq, NULL));
 	STEP(s, fi_domain(s->fabric, s->here, &s->domain, NULL));
@@ -300,41 +300,40 @@ static void scene_take(struct scene *s)
 	s->request = NULL;
 }
 
-int fct_scene_idle(struct scene *s, struct fct *t)
+int fct_scene_idle(struct scene *s)
 {
 	memset(s, 0, sizeof(*s));
-	s->t = t;
 	if (!scene_objects(s) && !scene_listen(s))
 		scene_ep(s, s->there, &s->active);
 	return s->err;
 }
 
-int fct_scene_asking(struct scene *s, struct fct *t)
+int fct_scene_asking(struct scene *s)
 {
-	if (fct_scene_idle(s, t))
+	if (fct_scene_idle(s))
 		return s->err;
 	STEP(s, fi_connect(s->active.ep, s->there->dest_addr, "hello", 6));
 	return s->err;
 }
 
-int fct_scene_asked_for(struct scene *s, struct fct *t)
+int fct_scene_asked_for(struct scene *s)
 {
-	return fct_scene_asking(s, t) ? s->err
-				      : fct_scene_until(s, "FI_CONNREQ", scene_asked);
+	return fct_scene_asking(s) ? s->err
+				   : fct_scene_until(s, "FI_CONNREQ", scene_asked);
 }
 
-int fct_scene_accepting(struct scene *s, struct fct *t)
+int fct_scene_accepting(struct scene *s)
 {
-	if (fct_scene_asked_for(s, t) || scene_ep(s, s->request, &s->passive))
+	if (fct_scene_asked_for(s) || scene_ep(s, s->request, &s->passive))
 		return s->err;
 	scene_take(s);
 	STEP(s, fi_accept(s->passive.ep, "welcome", 8));
 	return s->err;
 }
 
-int fct_scene_open(struct scene *s, struct fct *t)
+int fct_scene_open(struct scene *s)
 {
-	return fct_scene_accepting(s, t)
+	return fct_scene_accepting(s)
 		       ? s->err
 		       : fct_scene_until(s, "FI_CONNECTED", scene_connected);
 }

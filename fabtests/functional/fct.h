@@ -4,7 +4,7 @@
  * of cases.
  *
  * A program is a table of cases. Both sides, server and client, run the same case
- * function at the same time; t->role tells them apart. The client chooses the cases,
+ * function at the same time; fct.role tells them apart. The client chooses the cases,
  * merges both results and prints them. Everything that is not the thing under test
  * (addresses, keys, "I am ready") goes over the control channel, a plain TCP or
  * socketpair stream, so that the data path carries only what a case sends.
@@ -30,16 +30,48 @@ struct fct;
 struct option;
 
 struct fct_case {
+	struct fct_case *next;
 	const char *name;
-	const char *what;	   /* one line for -l */
-	int (*run)(struct fct *t); /* 0, or < 0 after fct_fail or fct_skip */
+	const char *what; /* one line for -l */
+	int (*run)(void); /* 0, or < 0 after fct_fail or fct_skip */
+	const char *file; /* where it stands: the order of -l and of a run */
+	int line;
 };
+
+/* The cases of the program, in order. */
+extern struct fct_case *fct_cases;
+void fct_case_add(struct fct_case *c);
+/* NULL: there is none of that name. */
+const struct fct_case *fct_find_case(const char *name);
+
+/*
+ * FCT_CASE(name, "one line for -l") { ... } is a case of the program whose file it stands
+ * in.
+ */
+#define FCT_CASE(id, text)                                      \
+	static int id##_case(void);                             \
+	__attribute__((constructor)) static void id##_add(void) \
+	{                                                       \
+		static struct fct_case c = {.name = #id,        \
+					    .what = text,       \
+					    .run = id##_case,   \
+					    .file = __FILE__,   \
+					    .line = __LINE__};  \
+                                                                \
+		fct_case_add(&c);                               \
+	}                                                       \
+	static int id##_case(void)
+
+/* A case that is a function called in a certain way. */
+#define FCT_CASE_CALL(id, text, ...) \
+	FCT_CASE(id, text)           \
+	{                            \
+		return __VA_ARGS__;  \
+	}
 
 struct fct_prog {
 	const char *name;
 	const char *what;
-	const struct fct_case *cases;
-	int n_cases;
 	bool single; /* one process: no peer, no control channel */
 	int ep_type; /* enum fi_ep_type; 0: FI_EP_MSG */
 	bool forks; /* the client makes processes, and stays away from libfabric itself */
@@ -108,14 +140,16 @@ struct fct {
 	int passed, failed, skipped;
 };
 
-static inline bool fct_is_server(const struct fct *t)
+extern struct fct fct;
+
+static inline bool fct_is_server(void)
 {
-	return t->role == FCT_SERVER;
+	return fct.role == FCT_SERVER;
 }
 
-static inline bool fct_is_client(const struct fct *t)
+static inline bool fct_is_client(void)
 {
-	return t->role == FCT_CLIENT;
+	return fct.role == FCT_CLIENT;
 }
 
 /* ---- fct_main.c: running a program ---- */
@@ -126,14 +160,23 @@ static inline bool fct_is_client(const struct fct *t)
  */
 int fct_main(int argc, char **argv, const struct fct_prog *prog);
 
+/* FCT_PROGRAM(.name = ..., .what = ...) is the main function of such a program. */
+#define FCT_PROGRAM(...)                                    \
+	int main(int argc, char **argv)                     \
+	{                                                   \
+		const struct fct_prog prog = {__VA_ARGS__}; \
+                                                            \
+		return fct_main(argc, argv, &prog);         \
+	}
+
 /*
  * The parts, for programs that are not a table of cases. fct_start parses, forks with
- * --self and opens the control channel; in the returning process t->role is set. fct_stop
- * closes the channel, waits for the other process of --self and returns the exit status,
- * which is status unless the other side's is worse.
+ * --self and opens the control channel; in the returning process fct.role is set.
+ * fct_stop closes the channel, waits for the other process of --self and returns the exit
+ * status, which is status unless the other side's is worse.
  */
-int fct_start(struct fct *t, int argc, char **argv, const struct fct_prog *prog);
-int fct_stop(struct fct *t, int status);
+int fct_start(int argc, char **argv, const struct fct_prog *prog);
+int fct_stop(int status);
 /* This process is in that network namespace (setns(2)) from here on: to be called before
  * libfabric looks at interfaces. 0, or -1 (a message was printed). */
 int fct_enter_netns(const char *path);
@@ -146,105 +189,120 @@ int fct_parse(struct fct_opts *o, int argc, char **argv, const struct fct_prog *
 /* ---- fct_report.c: results ---- */
 
 /* Records the first failure of the case with its place. Always returns -1. */
-int fct_fail_at(struct fct *t, const char *file, int line, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+int fct_fail_at(const char *file, int line, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Without the place, where the text says enough. */
+#define fct_fail(...) fct_fail_at(NULL, 0, __VA_ARGS__)
 /* The provider does not claim what the case needs. Always returns -1. */
-int fct_skip(struct fct *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void fct_note(struct fct *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-const char *fct_role_name(const struct fct *t);
+int fct_skip(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void fct_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+const char *fct_role_name(void);
 
 /*
- * Checks, for functions with `int ret` and a label `out:`; a check that fails records why
- * and goes there with ret < 0.
+ * Checks, for functions that return an int: a check that fails records why and returns
+ * -1. What such a function has opened is a variable of FCT_AUTO.
  */
-#define FCT_FAIL(t, ...)                                               \
-	do {                                                           \
-		ret = fct_fail_at(t, __FILE__, __LINE__, __VA_ARGS__); \
-		goto out;                                              \
+#define FCT_FAIL(...) return fct_fail_at(__FILE__, __LINE__, __VA_ARGS__)
+
+#define FCT_TRUE(expr)                                   \
+	do {                                             \
+		if (!(expr))                             \
+			FCT_FAIL("not true: %s", #expr); \
 	} while (0)
 
-#define FCT_TRUE(t, expr)                                   \
-	do {                                                \
-		if (!(expr))                                \
-			FCT_FAIL(t, "not true: %s", #expr); \
-	} while (0)
-
-#define FCT_EQ(t, have, want)                                                           \
+#define FCT_EQ(have, want)                                                              \
 	do {                                                                            \
 		long long have_ = (long long)(have);                                    \
 		long long want_ = (long long)(want);                                    \
                                                                                         \
 		if (have_ != want_)                                                     \
-			FCT_FAIL(t, "%s is %lld (0x%llx), expected %s = %lld (0x%llx)", \
+			FCT_FAIL("%s is %lld (0x%llx), expected %s = %lld (0x%llx)",    \
 				 #have, have_, (unsigned long long)have_, #want, want_, \
 				 (unsigned long long)want_);                            \
 	} while (0)
 
-/* A libfabric call that must not fail; ret keeps its value. */
-#define FCT_CALL(t, call)                                              \
-	do {                                                           \
-		fct_doing(t, #call);                                   \
-		ret = (int)(call);                                     \
-		if (ret < 0)                                           \
-			FCT_FAIL(t, "%s returned %d (%s)", #call, ret, \
-				 fi_strerror(-ret));                   \
+/* A libfabric call that must not fail. */
+#define FCT_CALL(call)                                               \
+	do {                                                         \
+		int ret_;                                            \
+                                                                     \
+		fct_doing(#call);                                    \
+		ret_ = (int)(call);                                  \
+		if (ret_ < 0)                                        \
+			FCT_FAIL("%s returned %d (%s)", #call, ret_, \
+				 fi_strerror(-ret_));                \
 	} while (0)
 
 /* A libfabric call that must return exactly this error (0 is allowed). */
-#define FCT_ERR(t, call, want)                                                           \
-	do {                                                                             \
-		fct_doing(t, #call);                                                     \
-		ret = (int)(call);                                                       \
-		if (ret != (want))                                                       \
-			FCT_FAIL(t, "%s returned %d (%s), expected %s (%s)", #call, ret, \
-				 ret <= 0 ? fi_strerror(-ret) : "positive", #want,       \
-				 fi_strerror(-(want)));                                  \
-		ret = 0;                                                                 \
+#define FCT_ERR(call, want)                                                            \
+	do {                                                                           \
+		int ret_;                                                              \
+                                                                                       \
+		fct_doing(#call);                                                      \
+		ret_ = (int)(call);                                                    \
+		if (ret_ != (want))                                                    \
+			FCT_FAIL("%s returned %d (%s), expected %s (%s)", #call, ret_, \
+				 ret_ <= 0 ? fi_strerror(-ret_) : "positive", #want,   \
+				 fi_strerror(-(want)));                                \
 	} while (0)
 
 /* A libfabric call that must fail, with whatever error. */
-#define FCT_REFUSED(t, call)                                                          \
-	do {                                                                          \
-		fct_doing(t, #call);                                                  \
-		ret = (int)(call);                                                    \
-		if (ret >= 0)                                                         \
-			FCT_FAIL(t, "%s returned %d, expected an error", #call, ret); \
-		ret = 0;                                                              \
+#define FCT_REFUSED(call)                                                           \
+	do {                                                                        \
+		int ret_;                                                           \
+                                                                                    \
+		fct_doing(#call);                                                   \
+		ret_ = (int)(call);                                                 \
+		if (ret_ >= 0)                                                      \
+			FCT_FAIL("%s returned %d, expected an error", #call, ret_); \
 	} while (0)
 
 /* A harness function that has already recorded its failure. */
-#define FCT_DO(call)              \
-	do {                      \
-		ret = (call);     \
-		if (ret < 0)      \
-			goto out; \
+#define FCT_DO(call)               \
+	do {                       \
+		if ((call) < 0)    \
+			return -1; \
 	} while (0)
+
+/* The same; var is the value, which is not negative. */
+#define FCT_GET(var, call)         \
+	do {                       \
+		(var) = (call);    \
+		if ((var) < 0)     \
+			return -1; \
+	} while (0)
+
+/* A local variable that this function takes down, by its address, when it goes out of
+ * scope. */
+#define FCT_AUTO(end) __attribute__((cleanup(end)))
+
+/* 0, or -1 once the case has failed or is skipped: for what is taken down by FCT_AUTO. */
+static inline int fct_ret(void)
+{
+	return fct.result == FCT_PASS ? 0 : -1;
+}
 
 /* ---- fct_ctl.c: the control channel ---- */
 
 int fct_ctl_listen(const char *port); /* listening socket or < 0 (message printed) */
-int fct_ctl_accept(struct fct *t, int listener);
-int fct_ctl_connect(struct fct *t, const char *host, const char *port);
+int fct_ctl_accept(int listener);
+int fct_ctl_connect(const char *host, const char *port);
 /* This host's address on the control channel, numeric; empty: unknown. */
-void fct_ctl_local_address(struct fct *t, char *text, size_t len);
-void fct_ctl_close(struct fct *t);
+void fct_ctl_local_address(char *text, size_t len);
+void fct_ctl_close(void);
 
 /* Both sides call it with the same tag; returns when both have. */
-int fct_barrier(struct fct *t, const char *tag);
+int fct_barrier(const char *tag);
 /* Both sides give len bytes and get the other's len bytes. */
-int fct_exchange(struct fct *t, const char *tag, const void *mine, void *theirs,
-		 size_t len);
+int fct_exchange(const char *tag, const void *mine, void *theirs, size_t len);
 /* One side sends, the other receives len bytes. */
-int fct_tell(struct fct *t, const char *tag, const void *mine, size_t len);
-int fct_hear(struct fct *t, const char *tag, void *theirs, size_t len);
+int fct_tell(const char *tag, const void *mine, size_t len);
+int fct_hear(const char *tag, void *theirs, size_t len);
 
 /* Case control, used by fct_main.c. */
-int fct_ctl_run(struct fct *t,
-		const char *name); /* client: name of the next case, "" ends */
-int fct_ctl_next(struct fct *t, char *name,
-		 size_t len); /* server: 1, 0 at the end, < 0: gone */
-int fct_ctl_end(struct fct *t, enum fct_result *peer, char *why, size_t len,
-		bool *followed);
+int fct_ctl_run(const char *name);	  /* client: name of the next case, "" ends */
+int fct_ctl_next(char *name, size_t len); /* server: 1, 0 at the end, < 0: gone */
+int fct_ctl_end(enum fct_result *peer, char *why, size_t len, bool *followed);
 
 /* ---- fct_frame.c: its frames ---- */
 
@@ -252,12 +310,11 @@ int fct_ctl_end(struct fct *t, enum fct_result *peer, char *why, size_t len,
  * True, and the case's result set, if the peer has already ended this case without
  * success.
  */
-bool fct_ctl_peer_gave_up(struct fct *t);
+bool fct_ctl_peer_gave_up(void);
 
 /* ---- fct_wait.c: deadlines ---- */
 
 struct fct_wait {
-	struct fct *t;
 	const char *what;
 	uint64_t end_ms;
 	unsigned int spins;
@@ -266,7 +323,7 @@ struct fct_wait {
 uint64_t fct_now_ms(void);
 uint64_t fct_now_ns(void);
 /* Deadline of one wait: `what` completes the sentence "waiting for". */
-void fct_wait_init(struct fct_wait *w, struct fct *t, const char *what);
+void fct_wait_init(struct fct_wait *w, const char *what);
 /*
  * One more turn of a polling loop. 0: try again. < 0: deadline passed or the peer gave up
  * (recorded).
@@ -274,10 +331,9 @@ void fct_wait_init(struct fct_wait *w, struct fct *t, const char *what);
 int fct_wait_again(struct fct_wait *w);
 /* The same after a wait of the caller's own: only looks at the deadline and the peer. */
 int fct_wait_check(struct fct_wait *w);
-void fct_watchdog(struct fct *t); /* starts the deadline of the whole run */
+void fct_watchdog(void); /* starts the deadline of the whole run */
 void fct_watchdog_stop(void);
-void fct_doing(struct fct *t,
-	       const char *what); /* for the watchdog's message; what must live on */
+void fct_doing(const char *what); /* for the watchdog's message; what must live on */
 const char *fct_doing_what(void);
 unsigned int fct_time_scale(void);
 
@@ -287,6 +343,6 @@ unsigned int fct_time_scale(void);
  * Drives manual progress of the case's queues: the other side may need it while this one
  * waits for something else. Completions and events stay where they are.
  */
-void fct_progress(struct fct *t);
+void fct_progress(void);
 
 #endif

@@ -2,7 +2,7 @@
 /* Reading event and completion queues under a deadline. */
 #include "fct_fabric.h"
 
-static int read_eq_err(struct fct *t, struct fid_eq *eq, struct fct_event *e)
+static int read_eq_err(struct fid_eq *eq, struct fct_event *e)
 {
 	int ret;
 
@@ -11,29 +11,27 @@ static int read_eq_err(struct fct *t, struct fid_eq *eq, struct fct_event *e)
 	e->err.err_data_size = sizeof(e->err_data);
 	ret = (int)fi_eq_readerr(eq, &e->err, 0);
 	if (ret != (int)sizeof(e->err))
-		return fct_fail_at(t, NULL, 0,
-				   "fi_eq_readerr after -FI_EAVAIL returned %d", ret);
+		return fct_fail("fi_eq_readerr after -FI_EAVAIL returned %d", ret);
 	return 1;
 }
 
-int fct_eq_next(struct fct *t, struct fid_eq *eq, struct fct_event *e, const char *what)
+int fct_eq_next(struct fid_eq *eq, struct fct_event *e, const char *what)
 {
 	struct fct_wait w;
 	ssize_t n;
 
 	memset(e, 0, sizeof(*e));
-	fct_wait_init(&w, t, what);
+	fct_wait_init(&w, what);
 	while ((n = fi_eq_read(eq, &e->event, e->room, sizeof(e->room), 0)) ==
 	       -FI_EAGAIN) {
-		fct_progress(t);
+		fct_progress();
 		if (fct_wait_again(&w))
 			return -1;
 	}
 	if (n == -FI_EAVAIL)
-		return read_eq_err(t, eq, e);
+		return read_eq_err(eq, e);
 	if (n < 0)
-		return fct_fail_at(t, NULL, 0, "fi_eq_read returned %zd (%s)", n,
-				   fi_strerror((int)-n));
+		return fct_fail("fi_eq_read returned %zd (%s)", n, fi_strerror((int)-n));
 	if ((size_t)n > sizeof(struct fi_eq_cm_entry))
 		e->len = (size_t)n - sizeof(struct fi_eq_cm_entry);
 	return 0;
@@ -44,14 +42,13 @@ static const char *event_name(uint32_t event)
 	return fi_tostr(&event, FI_TYPE_EQ_EVENT);
 }
 
-int fct_eq_expect(struct fct *t, struct fid_eq *eq, uint32_t event, fid_t fid,
-		  struct fct_event *e)
+int fct_eq_expect(struct fid_eq *eq, uint32_t event, fid_t fid, struct fct_event *e)
 {
 	char want[64];
 	int ret;
 
 	snprintf(want, sizeof(want), "%s", event_name(event));
-	ret = fct_eq_next(t, eq, e,
+	ret = fct_eq_next(eq, e,
 			  event == FI_CONNREQ	  ? "FI_CONNREQ"
 			  : event == FI_CONNECTED ? "FI_CONNECTED"
 			  : event == FI_SHUTDOWN  ? "FI_SHUTDOWN"
@@ -59,40 +56,36 @@ int fct_eq_expect(struct fct *t, struct fid_eq *eq, uint32_t event, fid_t fid,
 	if (ret < 0)
 		return ret;
 	if (ret)
-		return fct_fail_at(t, NULL, 0,
-				   "expected %s, got error entry %d (%s; provider: %s)",
-				   want, e->err.err, fi_strerror(e->err.err),
-				   fi_eq_strerror(eq, e->err.prov_errno, e->err.err_data,
-						  NULL, 0));
+		return fct_fail("expected %s, got error entry %d (%s; provider: %s)",
+				want, e->err.err, fi_strerror(e->err.err),
+				fi_eq_strerror(eq, e->err.prov_errno, e->err.err_data,
+					       NULL, 0));
 	if (e->event != event)
-		return fct_fail_at(t, NULL, 0, "expected %s, got %s", want,
-				   event_name(e->event));
+		return fct_fail("expected %s, got %s", want, event_name(e->event));
 	if (fid && e->cm.fid != fid)
-		return fct_fail_at(t, NULL, 0, "%s has the wrong fid", want);
+		return fct_fail("%s has the wrong fid", want);
 	return 0;
 }
 
-int fct_eq_expect_err(struct fct *t, struct fid_eq *eq, fid_t fid, struct fct_event *e)
+int fct_eq_expect_err(struct fid_eq *eq, fid_t fid, struct fct_event *e)
 {
-	int ret = fct_eq_next(t, eq, e, "an error event");
+	int ret = fct_eq_next(eq, e, "an error event");
 
 	if (ret < 0)
 		return ret;
 	if (!ret)
-		return fct_fail_at(t, NULL, 0, "expected an error entry, got %s",
-				   event_name(e->event));
+		return fct_fail("expected an error entry, got %s", event_name(e->event));
 	if (fid && e->err.fid != fid)
-		return fct_fail_at(t, NULL, 0, "the error entry has the wrong fid");
+		return fct_fail("the error entry has the wrong fid");
 	return 0;
 }
 
-int fct_cq_next(struct fct *t, struct fid_cq *cq, struct fi_cq_data_entry *e,
-		const char *what)
+int fct_cq_next(struct fid_cq *cq, struct fi_cq_data_entry *e, const char *what)
 {
 	struct fct_wait w;
 	ssize_t n;
 
-	fct_wait_init(&w, t, what);
+	fct_wait_init(&w, what);
 	while ((n = fi_cq_read(cq, e, 1)) == -FI_EAGAIN)
 		if (fct_wait_again(&w))
 			return -1;
@@ -100,79 +93,74 @@ int fct_cq_next(struct fct *t, struct fid_cq *cq, struct fi_cq_data_entry *e,
 		return 0;
 	if (n == -FI_EAVAIL)
 		return 1;
-	return fct_fail_at(t, NULL, 0, "fi_cq_read waiting for %s returned %zd (%s)",
-			   what, n, n < 0 ? fi_strerror((int)-n) : "more than asked for");
+	return fct_fail("fi_cq_read waiting for %s returned %zd (%s)", what, n,
+			n < 0 ? fi_strerror((int)-n) : "more than asked for");
 }
 
-int fct_cq_fail(struct fct *t, struct fid_cq *cq, const char *what)
+int fct_cq_fail(struct fid_cq *cq, const char *what)
 {
 	struct fi_cq_err_entry err = {0};
 	ssize_t n = fi_cq_readerr(cq, &err, 0);
 
 	if (n != 1)
-		return fct_fail_at(t, NULL, 0,
-				   "%s: fi_cq_readerr after -FI_EAVAIL returned %zd",
-				   what, n);
-	return fct_fail_at(t, NULL, 0, "%s failed: %d (%s; provider: %s)", what, err.err,
-			   fi_strerror(err.err),
-			   fi_cq_strerror(cq, err.prov_errno, err.err_data, NULL, 0));
+		return fct_fail("%s: fi_cq_readerr after -FI_EAVAIL returned %zd", what,
+				n);
+	return fct_fail("%s failed: %d (%s; provider: %s)", what, err.err,
+			fi_strerror(err.err),
+			fi_cq_strerror(cq, err.prov_errno, err.err_data, NULL, 0));
 }
 
-int fct_comp_any(struct fct *t, struct fid_cq *cq, struct fi_cq_data_entry *e,
-		 const char *what)
+int fct_comp_any(struct fid_cq *cq, struct fi_cq_data_entry *e, const char *what)
 {
-	int ret = fct_cq_next(t, cq, e, what);
+	int ret = fct_cq_next(cq, e, what);
 
-	return ret > 0 ? fct_cq_fail(t, cq, what) : ret;
+	return ret > 0 ? fct_cq_fail(cq, what) : ret;
 }
 
-int fct_comp(struct fct *t, struct fid_cq *cq, const void *ctx, uint64_t flags,
+int fct_comp(struct fid_cq *cq, const void *ctx, uint64_t flags,
 	     struct fi_cq_data_entry *e, const char *what)
 {
 	char have[128];
 
-	if (fct_comp_any(t, cq, e, what))
+	if (fct_comp_any(cq, e, what))
 		return -1;
 	if (e->op_context != ctx)
-		return fct_fail_at(t, NULL, 0,
-				   "%s: the completion has context %p, expected %p", what,
-				   e->op_context, ctx);
+		return fct_fail("%s: the completion has context %p, expected %p", what,
+				e->op_context, ctx);
 	if (e->flags != flags) {
 		snprintf(have, sizeof(have), "%s",
 			 fi_tostr(&e->flags, FI_TYPE_CQ_EVENT_FLAGS));
 		return fct_fail_at(
-			t, NULL, 0,
-			"%s: completion flags 0x%llx [%s], expected 0x%llx [%s]", what,
-			(unsigned long long)e->flags, have, (unsigned long long)flags,
+			NULL, 0, "%s: completion flags 0x%llx [%s], expected 0x%llx [%s]",
+			what, (unsigned long long)e->flags, have,
+			(unsigned long long)flags,
 			fi_tostr(&flags, FI_TYPE_CQ_EVENT_FLAGS));
 	}
 	return 0;
 }
 
-int fct_comp_err(struct fct *t, struct fid_cq *cq, struct fi_cq_err_entry *err,
-		 const char *what)
+int fct_comp_err(struct fid_cq *cq, struct fi_cq_err_entry *err, const char *what)
 {
 	struct fi_cq_data_entry e;
 	ssize_t n;
-	int ret = fct_cq_next(t, cq, &e, what);
+	int ret = fct_cq_next(cq, &e, what);
 
 	if (ret < 0)
 		return ret;
 	if (!ret)
 		return fct_fail_at(
-			t, NULL, 0,
+			NULL, 0,
 			"expected %s, got a successful completion (flags 0x%llx)", what,
 			(unsigned long long)e.flags);
 	memset(err, 0, sizeof(*err));
 	n = fi_cq_readerr(cq, err, 0);
 	if (n != 1)
-		return fct_fail_at(t, NULL, 0,
-				   "%s: fi_cq_readerr after -FI_EAVAIL returned %zd",
-				   what, n);
+		return fct_fail("%s: fi_cq_readerr after -FI_EAVAIL returned %zd", what,
+				n);
 	return 0;
 }
 
-int fct_cq_quiet(struct fct *t, struct fid_cq *cq, const char *when)
+int fct_cq_quiet(struct fid_cq *cq, const char *when)
 {
 	struct fi_cq_data_entry e;
 	ssize_t n = fi_cq_read(cq, &e, 1);
@@ -180,9 +168,9 @@ int fct_cq_quiet(struct fct *t, struct fid_cq *cq, const char *when)
 	if (n == -FI_EAGAIN)
 		return 0;
 	if (n == -FI_EAVAIL)
-		return fct_cq_fail(t, cq, when);
+		return fct_cq_fail(cq, when);
 	return fct_fail_at(
-		t, NULL, 0,
+		NULL, 0,
 		"%s: an unexpected completion (fi_cq_read returned %zd, flags 0x%llx)",
 		when, n, n == 1 ? (unsigned long long)e.flags : 0);
 }

@@ -78,7 +78,6 @@ struct fct_peer {
 };
 
 struct fct_link {
-	struct fct *t;
 	struct fct_setup s;
 	struct fi_info *info; /* client: for the connection; server: for listening */
 	struct fid_fabric *fabric;
@@ -128,18 +127,18 @@ struct fct_ctx {
 /* ---- fct_info.c ---- */
 
 /* Hints of the command line and the setup, NULL: out of memory. */
-struct fi_info *fct_hints(struct fct *t, const struct fct_setup *s);
+struct fi_info *fct_hints(const struct fct_setup *s);
 /*
  * fi_getinfo for this side. node is the server's address, NULL: listen on the local
  * address. Retries with the mode bits the provider insists on. Returns fi_getinfo's
  * value.
  */
-int fct_getinfo(struct fct *t, const struct fct_setup *s, const char *node,
-		const char *service, struct fi_info **info);
+int fct_getinfo(const struct fct_setup *s, const char *node, const char *service,
+		struct fi_info **info);
 /* 0 if the provider has a FI_MSG endpoint here, else a message was printed. */
-int fct_probe(struct fct *t);
+int fct_probe(void);
 /* Both sides say whether they can run (0). Returns 0 if both can. */
-int fct_agree(struct fct *t, int ret);
+int fct_agree(int ret);
 /* Text of an address for fi_getinfo. */
 int fct_addr_text(const void *addr, char *node, size_t node_len, char *service,
 		  size_t service_len, bool *wildcard);
@@ -155,20 +154,20 @@ struct fct_where {
 
 /*
  * For a client of which other processes are to be the endpoints: hears the server's
- * address; and, in such a process, whose t->ctl is -1, opens what fct_link_open opens.
+ * address; and, in such a process, whose fct.ctl is -1, opens what fct_link_open opens.
  */
-int fct_where_hear(struct fct *t, struct fct_where *where);
-int fct_link_open_alone(struct fct_link *l, struct fct *t, const struct fct_setup *s,
+int fct_where_hear(struct fct_where *where);
+int fct_link_open_alone(struct fct_link *l, const struct fct_setup *s,
 			const struct fct_where *where);
 /* Listens, in a process that tells others where by a way of its own. */
-int fct_link_listen_alone(struct fct_link *l, struct fct *t, const struct fct_setup *s,
+int fct_link_listen_alone(struct fct_link *l, const struct fct_setup *s,
 			  struct fct_where *where);
 
 /*
  * Up to and including fi_listen; the client learns the address. Skips the case if nothing
- * fits.
+ * fits. s: NULL for messages and all defaults.
  */
-int fct_link_open(struct fct_link *l, struct fct *t, const struct fct_setup *s);
+int fct_link_open(struct fct_link *l, const struct fct_setup *s);
 int fct_cq_open(struct fct_link *l, size_t size, enum fi_cq_format format,
 		enum fi_wait_obj wait, struct fid_cq **cq);
 /* fct_link_down closes it, after the connections. */
@@ -186,12 +185,18 @@ int fct_conn_finish(struct fct_link *l, struct fct_conn *c);
 int fct_conn_up(struct fct_link *l, struct fct_conn *c);
 int fct_conn_close(struct fct_link *l, struct fct_conn *c);
 /* All of it: open, connect, exchange struct fct_peer. */
-int fct_link_up(struct fct_link *l, struct fct *t, const struct fct_setup *s);
+int fct_link_up(struct fct_link *l, const struct fct_setup *s);
 /*
  * Closes everything, connections and memory of the case included; with ret == 0 both
  * sides wait for each other first. Returns ret, or < 0 if closing failed.
  */
 int fct_link_down(struct fct_link *l, int ret);
+/* The same of a FCT_AUTO variable: a struct fct_link, or one that begins with it. */
+void fct_link_end(void *link);
+/* FCT_AUTO of a pointer to an object that is closed, an info, memory; NULL: nothing. */
+void fct_fid_end(void *fid);
+void fct_info_end(struct fi_info **info);
+void fct_free_end(void *memory);
 
 /* ---- fct_mem.c ---- */
 
@@ -206,18 +211,20 @@ int fct_mem_reg(struct fct_link *l, struct fct_mem *m, void *buf, size_t len,
 int fct_mem_unreg(struct fct_link *l, struct fct_mem *m);
 struct fct_target fct_mem_target(const struct fct_link *l, const struct fct_mem *m);
 /* Maps FCT_PMEM_LEN bytes of it, for the caller to unmap; without it, skips the case. */
-int fct_pmem_map(struct fct *t, uint8_t **mem);
+int fct_pmem_map(uint8_t **mem);
+/* For FCT_AUTO, in place of the unmapping. */
+void fct_pmem_end(uint8_t **mem);
 void fct_fill(void *buf, size_t len, uint64_t seed);
 /*
  * Compares with what fct_fill writes; position is that of buf[0] in the pattern. Fails
  * the case if it differs.
  */
-int fct_compare(struct fct *t, const void *buf, size_t len, uint64_t seed,
-		size_t position, const char *what);
-int fct_compare_at(struct fct *t, const char *file, int line, const void *buf, size_t len,
+int fct_compare(const void *buf, size_t len, uint64_t seed, size_t position,
+		const char *what);
+int fct_compare_at(const char *file, int line, const void *buf, size_t len,
 		   uint64_t seed);
-#define FCT_DATA(t, buf, len, seed) \
-	FCT_DO(fct_compare_at(t, __FILE__, __LINE__, buf, len, seed))
+#define FCT_DATA(buf, len, seed) \
+	FCT_DO(fct_compare_at(__FILE__, __LINE__, buf, len, seed))
 /* All bytes are value. */
 bool fct_all(const void *buf, size_t len, uint8_t value);
 
@@ -236,53 +243,47 @@ struct fct_event {
 };
 
 /* 0: an event; 1: an error entry, read into err; < 0: deadline (recorded). */
-int fct_eq_next(struct fct *t, struct fid_eq *eq, struct fct_event *e, const char *what);
+int fct_eq_next(struct fid_eq *eq, struct fct_event *e, const char *what);
 /* This event and for this fid (NULL: any), or the case fails. */
-int fct_eq_expect(struct fct *t, struct fid_eq *eq, uint32_t event, fid_t fid,
-		  struct fct_event *e);
+int fct_eq_expect(struct fid_eq *eq, uint32_t event, fid_t fid, struct fct_event *e);
 /* An error entry for this fid, or the case fails. */
-int fct_eq_expect_err(struct fct *t, struct fid_eq *eq, fid_t fid, struct fct_event *e);
+int fct_eq_expect_err(struct fid_eq *eq, fid_t fid, struct fct_event *e);
 
 /* 0: one completion; 1: an error entry is there to be read; < 0: deadline (recorded). */
-int fct_cq_next(struct fct *t, struct fid_cq *cq, struct fi_cq_data_entry *e,
-		const char *what);
+int fct_cq_next(struct fid_cq *cq, struct fi_cq_data_entry *e, const char *what);
 /* One successful completion, or the case fails. */
-int fct_comp_any(struct fct *t, struct fid_cq *cq, struct fi_cq_data_entry *e,
-		 const char *what);
+int fct_comp_any(struct fid_cq *cq, struct fi_cq_data_entry *e, const char *what);
 /*
  * The successful completion of this context with exactly these flags; the others in e are
  * the caller's to check.
  */
-int fct_comp(struct fct *t, struct fid_cq *cq, const void *ctx, uint64_t flags,
+int fct_comp(struct fid_cq *cq, const void *ctx, uint64_t flags,
 	     struct fi_cq_data_entry *e, const char *what);
 /* One error completion, read into err, or the case fails. */
-int fct_comp_err(struct fct *t, struct fid_cq *cq, struct fi_cq_err_entry *err,
-		 const char *what);
+int fct_comp_err(struct fid_cq *cq, struct fi_cq_err_entry *err, const char *what);
 /* The CQ has nothing to read now. */
-int fct_cq_quiet(struct fct *t, struct fid_cq *cq, const char *when);
+int fct_cq_quiet(struct fid_cq *cq, const char *when);
 /* Describes the error entry waiting in the CQ as this case's failure. */
-int fct_cq_fail(struct fct *t, struct fid_cq *cq, const char *what);
+int fct_cq_fail(struct fid_cq *cq, const char *what);
 
 /*
  * Posts, trying again while the provider says -FI_EAGAIN. For cases in which completions
  * are not waited for by another thread and the queue is not full of their own operations.
- * Goes to out like the checks of fct.h.
+ * Returns -1 like the checks of fct.h.
  */
-#define FCT_POST(t, cq, call)                                          \
-	do {                                                           \
-		struct fct_wait w_;                                    \
-                                                                       \
-		fct_wait_init(&w_, t, "room for " #call);              \
-		while ((ret = (int)(call)) == -FI_EAGAIN) {            \
-			fi_cq_read(cq, NULL, 0);                       \
-			if (fct_wait_again(&w_)) {                     \
-				ret = -1;                              \
-				goto out;                              \
-			}                                              \
-		}                                                      \
-		if (ret)                                               \
-			FCT_FAIL(t, "%s returned %d (%s)", #call, ret, \
-				 fi_strerror(-ret));                   \
+#define FCT_POST(cq, call)                                           \
+	do {                                                         \
+		struct fct_wait w_;                                  \
+		int ret_;                                            \
+                                                                     \
+		fct_wait_init(&w_, "room for " #call);               \
+		while ((ret_ = (int)(call)) == -FI_EAGAIN) {         \
+			fi_cq_read(cq, NULL, 0);                     \
+			FCT_DO(fct_wait_again(&w_));                 \
+		}                                                    \
+		if (ret_)                                            \
+			FCT_FAIL("%s returned %d (%s)", #call, ret_, \
+				 fi_strerror(-ret_));                \
 	} while (0)
 
 #endif

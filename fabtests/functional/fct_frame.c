@@ -16,8 +16,7 @@ struct frame_head {
 	uint32_t len;
 };
 
-int fct_frame_send(struct fct *t, uint32_t type, const char *tag, const void *data,
-		   size_t len)
+int fct_frame_send(uint32_t type, const char *tag, const void *data, size_t len)
 {
 	struct frame_head h = {.type = type};
 	size_t tag_len = strlen(tag) + 1;
@@ -28,13 +27,13 @@ int fct_frame_send(struct fct *t, uint32_t type, const char *tag, const void *da
 	total = sizeof(h) + h.len;
 	msg = malloc(total);
 	if (!msg)
-		return fct_fail_at(t, NULL, 0, "out of memory");
+		return fct_fail("out of memory");
 	memcpy(msg, &h, sizeof(h));
 	memcpy(msg + sizeof(h), tag, tag_len);
 	if (len)
 		memcpy(msg + sizeof(h) + tag_len, data, len);
 	for (sent = 0; sent < total;) {
-		ssize_t n = send(t->ctl, msg + sent, total - sent, MSG_NOSIGNAL);
+		ssize_t n = send(fct.ctl, msg + sent, total - sent, MSG_NOSIGNAL);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -44,15 +43,14 @@ int fct_frame_send(struct fct *t, uint32_t type, const char *tag, const void *da
 	}
 	free(msg);
 	if (sent < total)
-		return fct_fail_at(t, NULL, 0,
-				   "the other side is gone (control channel: %s)",
-				   strerror(errno));
+		return fct_fail("the other side is gone (control channel: %s)",
+				strerror(errno));
 	return 0;
 }
 
-static int inbox_add(struct fct *t, const struct frame_head *h, const char *data)
+static int inbox_add(const struct frame_head *h, const char *data)
 {
-	struct fct_frame **tail = &t->inbox;
+	struct fct_frame **tail = &fct.inbox;
 	struct fct_frame *f = malloc(sizeof(*f) + h->len + 1);
 
 	if (!f)
@@ -69,64 +67,63 @@ static int inbox_add(struct fct *t, const struct frame_head *h, const char *data
 }
 
 /* Takes whole frames off the received bytes. */
-static int unpack(struct fct *t)
+static int unpack(void)
 {
 	struct frame_head h;
 	size_t used = 0;
 
-	while (t->partial_len - used >= sizeof(h)) {
-		memcpy(&h, t->partial + used, sizeof(h));
+	while (fct.partial_len - used >= sizeof(h)) {
+		memcpy(&h, fct.partial + used, sizeof(h));
 		if (h.type < FCT_FRAME_RUN || h.type > FCT_FRAME_END ||
 		    h.len > CTL_MAX_LEN)
 			return -1;
-		if (t->partial_len - used - sizeof(h) < h.len)
+		if (fct.partial_len - used - sizeof(h) < h.len)
 			break;
-		if (inbox_add(t, &h, t->partial + used + sizeof(h)))
+		if (inbox_add(&h, fct.partial + used + sizeof(h)))
 			return -1;
 		used += sizeof(h) + h.len;
 	}
-	memmove(t->partial, t->partial + used, t->partial_len - used);
-	t->partial_len -= used;
+	memmove(fct.partial, fct.partial + used, fct.partial_len - used);
+	fct.partial_len -= used;
 	return 0;
 }
 
-void fct_frame_pump(struct fct *t)
+void fct_frame_pump(void)
 {
 	const size_t room = 2 * CTL_MAX_LEN;
 
-	if (t->ctl < 0 || t->ctl_eof)
+	if (fct.ctl < 0 || fct.ctl_eof)
 		return;
-	if (!t->partial)
-		t->partial = malloc(room);
-	while (t->partial) {
-		ssize_t n = recv(t->ctl, t->partial + t->partial_len,
-				 room - t->partial_len, MSG_DONTWAIT);
+	if (!fct.partial)
+		fct.partial = malloc(room);
+	while (fct.partial) {
+		ssize_t n = recv(fct.ctl, fct.partial + fct.partial_len,
+				 room - fct.partial_len, MSG_DONTWAIT);
 
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (n <= 0)
 			break;
-		t->partial_len += (size_t)n;
-		if (unpack(t))
+		fct.partial_len += (size_t)n;
+		if (unpack())
 			break;
 	}
-	t->ctl_eof = true;
+	fct.ctl_eof = true;
 }
 
-int fct_peer_gone(struct fct *t)
+int fct_peer_gone(void)
 {
-	return fct_fail_at(t, NULL, 0,
-			   "the other side ended (its control channel closed)");
+	return fct_fail("the other side ended (its control channel closed)");
 }
 
-bool fct_ctl_peer_gave_up(struct fct *t)
+bool fct_ctl_peer_gave_up(void)
 {
 	struct fct_frame *f;
 
-	if (t->ctl < 0)
+	if (fct.ctl < 0)
 		return false;
-	fct_frame_pump(t);
-	for (f = t->inbox; f; f = f->next) {
+	fct_frame_pump();
+	for (f = fct.inbox; f; f = f->next) {
 		struct fct_end_body end;
 
 		/* The client goes on, or has ended in order: it may be gone already. */
@@ -137,16 +134,16 @@ bool fct_ctl_peer_gave_up(struct fct *t)
 		memcpy(&end, f->data + 1, sizeof(end));
 		if (end.result == FCT_PASS)
 			return false;
-		if (t->result == FCT_PASS) {
-			t->result = end.result;
-			t->followed = true;
-			snprintf(t->why, sizeof(t->why), "it waited for %s last",
+		if (fct.result == FCT_PASS) {
+			fct.result = end.result;
+			fct.followed = true;
+			snprintf(fct.why, sizeof(fct.why), "it waited for %s last",
 				 fct_doing_what());
 		}
 		return true;
 	}
-	if (t->ctl_eof) {
-		fct_peer_gone(t);
+	if (fct.ctl_eof) {
+		fct_peer_gone();
 		return true;
 	}
 	return false;

@@ -21,11 +21,10 @@ struct fct_end_body {
 };
 
 /* Sends a tag and len bytes behind it. < 0: recorded. */
-int fct_frame_send(struct fct *t, uint32_t type, const char *tag, const void *data,
-		   size_t len);
-/* Reads what has arrived, without blocking, to t->inbox. */
-void fct_frame_pump(struct fct *t);
+int fct_frame_send(uint32_t type, const char *tag, const void *data, size_t len);
+/* Reads what has arrived, without blocking, to fct.inbox. */
+void fct_frame_pump(void);
 /* Records that the channel closed. Always returns -1. */
-int fct_peer_gone(struct fct *t);
+int fct_peer_gone(void);
 
 #endif

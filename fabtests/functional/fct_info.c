@@ -40,20 +40,20 @@ static int set_names(struct fi_info *hints, const struct fct_opts *o)
 	return 0;
 }
 
-static enum fi_ep_type ep_type(const struct fct *t)
+static enum fi_ep_type ep_type(void)
 {
-	return t->prog->ep_type ? (enum fi_ep_type)t->prog->ep_type : FI_EP_MSG;
+	return fct.prog->ep_type ? (enum fi_ep_type)fct.prog->ep_type : FI_EP_MSG;
 }
 
-struct fi_info *fct_hints(struct fct *t, const struct fct_setup *s)
+struct fi_info *fct_hints(const struct fct_setup *s)
 {
 	struct fi_info *hints = fi_allocinfo();
 
 	if (!hints)
 		return NULL;
 	hints->caps = s->caps ? s->caps : FI_MSG;
-	hints->mode = s->mode | t->extra_mode;
-	hints->ep_attr->type = ep_type(t);
+	hints->mode = s->mode | fct.extra_mode;
+	hints->ep_attr->type = ep_type();
 	hints->ep_attr->msg_prefix_size = s->prefix;
 	hints->domain_attr->mr_mode = FCT_MR_MODE & ~s->without_mr_mode;
 	hints->domain_attr->threading = s->threading;
@@ -67,85 +67,85 @@ struct fi_info *fct_hints(struct fct *t, const struct fct_setup *s)
 	hints->rx_attr->size = s->rx_size;
 	if (s->shared_rx)
 		hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
-	if (set_names(hints, &t->opts)) {
+	if (set_names(hints, &fct.opts)) {
 		fi_freeinfo(hints);
 		return NULL;
 	}
 	return hints;
 }
 
-static int getinfo(struct fct *t, const struct fct_setup *s, const char *node,
-		   const char *service, struct fi_info **info)
+static int getinfo(const struct fct_setup *s, const char *node, const char *service,
+		   struct fi_info **info)
 {
-	struct fi_info *hints = fct_hints(t, s);
+	struct fi_info *hints = fct_hints(s);
 	int ret = 0;
 
 	if (!hints)
 		return -FI_ENOMEM;
 	if (node) {
-		if (t->opts.src)
-			ret = set_source(hints, t->opts.src);
+		if (fct.opts.src)
+			ret = set_source(hints, fct.opts.src);
 		if (!ret)
 			ret = fi_getinfo(FCT_API, node, service, 0, hints, info);
 	} else {
 		if (!service)
-			service = t->opts.port ? t->opts.port : "0";
-		ret = fi_getinfo(FCT_API, t->opts.src, service, FI_SOURCE, hints, info);
+			service = fct.opts.port ? fct.opts.port : "0";
+		ret = fi_getinfo(FCT_API, fct.opts.src, service, FI_SOURCE, hints, info);
 	}
 	fi_freeinfo(hints);
 	return ret;
 }
 
-int fct_getinfo(struct fct *t, const struct fct_setup *s, const char *node,
-		const char *service, struct fi_info **info)
+int fct_getinfo(const struct fct_setup *s, const char *node, const char *service,
+		struct fi_info **info)
 {
-	uint64_t before = t->extra_mode;
+	uint64_t before = fct.extra_mode;
 	int ret;
 
 	*info = NULL;
-	ret = getinfo(t, s, node, service, info);
-	if (ret != -FI_ENODATA || t->extra_mode)
+	ret = getinfo(s, node, service, info);
+	if (ret != -FI_ENODATA || fct.extra_mode)
 		return ret;
-	t->extra_mode = FCT_FALLBACK_MODE;
+	fct.extra_mode = FCT_FALLBACK_MODE;
 	/* The programs of datagrams have room for a prefix. */
-	if (ep_type(t) == FI_EP_DGRAM)
-		t->extra_mode |= FI_MSG_PREFIX;
-	ret = getinfo(t, s, node, service, info);
-	t->extra_mode = before;
+	if (ep_type() == FI_EP_DGRAM)
+		fct.extra_mode |= FI_MSG_PREFIX;
+	ret = getinfo(s, node, service, info);
+	fct.extra_mode = before;
 	return ret;
 }
 
-int fct_probe(struct fct *t)
+int fct_probe(void)
 {
-	const char *addr = t->opts.src ? t->opts.src : t->opts.self;
-	const char *prov = t->opts.prov ? t->opts.prov : "any provider";
+	const char *addr = fct.opts.src ? fct.opts.src : fct.opts.self;
+	const char *prov = fct.opts.prov ? fct.opts.prov : "any provider";
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fi_info *info = NULL;
 	enum fi_ep_type type;
 	int ret;
 
-	ret = fct_getinfo(t, &s, NULL, "0", &info);
+	ret = fct_getinfo(&s, NULL, "0", &info);
 	if (ret) {
-		type = ep_type(t);
+		type = ep_type();
 		printf("not ok: %s: %s offers no %s endpoint on %s: %s\n",
-		       fct_role_name(t), prov, fi_tostr(&type, FI_TYPE_EP_TYPE),
+		       fct_role_name(), prov, fi_tostr(&type, FI_TYPE_EP_TYPE),
 		       addr ? addr : "any address", fi_strerror(-ret));
 		fflush(stdout);
 		return -1;
 	}
-	fct_note(t, "provider %s %u.%u, domain %s", info->fabric_attr->prov_name,
+	fct_note("provider %s %u.%u, domain %s", info->fabric_attr->prov_name,
 		 FI_MAJOR(info->fabric_attr->prov_version),
 		 FI_MINOR(info->fabric_attr->prov_version), info->domain_attr->name);
 	fi_freeinfo(info);
 	return 0;
 }
 
-int fct_agree(struct fct *t, int ret)
+int fct_agree(int ret)
 {
 	int32_t mine = ret, theirs = -1;
 
-	if (fct_exchange(t, "start", &mine, &theirs, sizeof(mine))) {
-		printf("not ok: %s: %s\n", fct_role_name(t), t->why);
+	if (fct_exchange("start", &mine, &theirs, sizeof(mine))) {
+		printf("not ok: %s: %s\n", fct_role_name(), fct.why);
 		return -1;
 	}
 	return mine || theirs ? -1 : 0;

@@ -1,35 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Bringing up and taking down the objects of a connection. */
 #include <netinet/in.h>
+#include <stdlib.h>
 
 #include "fct_fabric.h"
 
 static int skip_if_unsupported(struct fct_link *l, int ret)
 {
-	struct fct *t = l->t;
-
 	if (!ret)
 		return 0;
 	if (ret == -FI_ENODATA || ret == -FI_EOPNOTSUPP)
-		return fct_skip(t, "no endpoint with what this case needs (caps %s)",
+		return fct_skip("no endpoint with what this case needs (caps %s)",
 				fi_tostr(&l->s.caps, FI_TYPE_CAPS));
-	return fct_fail_at(t, NULL, 0, "fi_getinfo: %s", fi_strerror(-ret));
+	return fct_fail("fi_getinfo: %s", fi_strerror(-ret));
 }
 
 int fct_cq_open(struct fct_link *l, size_t size, enum fi_cq_format format,
 		enum fi_wait_obj wait, struct fid_cq **cq)
 {
 	struct fi_cq_attr attr = {.size = size, .format = format, .wait_obj = wait};
-	struct fct *t = l->t;
-	int ret;
 
-	FCT_TRUE(t, l->n_cqs < FCT_MAX_CQS);
-	FCT_CALL(t, fi_cq_open(l->domain, &attr, cq, l));
+	FCT_TRUE(l->n_cqs < FCT_MAX_CQS);
+	FCT_CALL(fi_cq_open(l->domain, &attr, cq, l));
 	l->cqs[l->n_cqs++] = *cq;
-	if (t->n_progress_cq < (int)(sizeof(t->progress_cq) / sizeof(t->progress_cq[0])))
-		t->progress_cq[t->n_progress_cq++] = *cq;
-out:
-	return ret;
+	if (fct.n_progress_cq <
+	    (int)(sizeof(fct.progress_cq) / sizeof(fct.progress_cq[0])))
+		fct.progress_cq[fct.n_progress_cq++] = *cq;
+	return 0;
 }
 
 static int open_cqs(struct fct_link *l)
@@ -54,100 +51,88 @@ static int open_cqs(struct fct_link *l)
 static int open_domain(struct fct_link *l)
 {
 	struct fi_eq_attr eq_attr = {.size = 64, .wait_obj = FI_WAIT_UNSPEC};
-	struct fct *t = l->t;
-	int ret;
 
-	FCT_CALL(t, fi_fabric(l->info->fabric_attr, &l->fabric, l));
-	FCT_CALL(t, fi_eq_open(l->fabric, &eq_attr, &l->eq, l));
-	t->progress_eq = l->eq;
-	FCT_CALL(t, fi_domain(l->fabric, l->info, &l->domain, l));
-	ret = open_cqs(l);
-out:
-	return ret;
+	FCT_CALL(fi_fabric(l->info->fabric_attr, &l->fabric, l));
+	FCT_CALL(fi_eq_open(l->fabric, &eq_attr, &l->eq, l));
+	fct.progress_eq = l->eq;
+	FCT_CALL(fi_domain(l->fabric, l->info, &l->domain, l));
+	return open_cqs(l);
 }
 
 static int listen_somewhere(struct fct_link *l, struct fct_where *where)
 {
 	struct sockaddr_storage addr = {0};
 	size_t len = sizeof(addr);
-	struct fct *t = l->t;
 	bool wildcard;
-	int ret;
 
-	FCT_CALL(t, fi_passive_ep(l->fabric, l->info, &l->pep, l));
-	FCT_CALL(t, fi_pep_bind(l->pep, &l->eq->fid, 0));
-	FCT_CALL(t, fi_listen(l->pep));
-	FCT_CALL(t, fi_getname(&l->pep->fid, &addr, &len));
-	FCT_CALL(t, fct_addr_text(&addr, where->node, sizeof(where->node), where->service,
-				  sizeof(where->service), &wildcard));
+	FCT_CALL(fi_passive_ep(l->fabric, l->info, &l->pep, l));
+	FCT_CALL(fi_pep_bind(l->pep, &l->eq->fid, 0));
+	FCT_CALL(fi_listen(l->pep));
+	FCT_CALL(fi_getname(&l->pep->fid, &addr, &len));
+	FCT_CALL(fct_addr_text(&addr, where->node, sizeof(where->node), where->service,
+			       sizeof(where->service), &wildcard));
 	if (wildcard)
 		where->node[0] = '\0';
 	if (!fct_addr_port(&addr))
-		FCT_FAIL(t, "fi_getname after fi_listen gives port 0");
-out:
-	return ret;
+		FCT_FAIL("fi_getname after fi_listen gives port 0");
+	return 0;
 }
 
-int fct_where_hear(struct fct *t, struct fct_where *where)
+int fct_where_hear(struct fct_where *where)
 {
-	int ret = fct_hear(t, "address", where, sizeof(*where));
+	int ret = fct_hear("address", where, sizeof(*where));
 
 	if (!ret && !where->node[0])
 		snprintf(where->node, sizeof(where->node), "%s",
-			 t->opts.host ? t->opts.host : t->opts.self);
+			 fct.opts.host ? fct.opts.host : fct.opts.self);
 	return ret;
 }
 
 static int open_towards(struct fct_link *l, const struct fct_where *where)
 {
-	int ret = fct_getinfo(l->t, &l->s, where->node, where->service, &l->info);
+	int ret = fct_getinfo(&l->s, where->node, where->service, &l->info);
 
 	if (skip_if_unsupported(l, ret))
 		return -1;
 	return open_domain(l);
 }
 
-static void link_init(struct fct_link *l, struct fct *t, const struct fct_setup *s)
+static void link_init(struct fct_link *l, const struct fct_setup *s)
 {
 	memset(l, 0, sizeof(*l));
-	l->t = t;
-	l->s = *s;
+	if (s)
+		l->s = *s;
 	if (!l->s.caps)
 		l->s.caps = FI_MSG;
-	fct_doing(t, "opening fabric, domain and queues");
+	fct_doing("opening fabric, domain and queues");
 }
 
-int fct_link_open_alone(struct fct_link *l, struct fct *t, const struct fct_setup *s,
+int fct_link_open_alone(struct fct_link *l, const struct fct_setup *s,
 			const struct fct_where *where)
 {
-	link_init(l, t, s);
+	link_init(l, s);
 	return open_towards(l, where);
 }
 
-int fct_link_listen_alone(struct fct_link *l, struct fct *t, const struct fct_setup *s,
+int fct_link_listen_alone(struct fct_link *l, const struct fct_setup *s,
 			  struct fct_where *where)
 {
-	int ret;
-
-	link_init(l, t, s);
-	FCT_DO(skip_if_unsupported(l, fct_getinfo(t, &l->s, NULL, NULL, &l->info)));
+	link_init(l, s);
+	FCT_DO(skip_if_unsupported(l, fct_getinfo(&l->s, NULL, NULL, &l->info)));
 	FCT_DO(open_domain(l));
-	ret = listen_somewhere(l, where);
-out:
-	return ret;
+	return listen_somewhere(l, where);
 }
 
-int fct_link_open(struct fct_link *l, struct fct *t, const struct fct_setup *s)
+int fct_link_open(struct fct_link *l, const struct fct_setup *s)
 {
 	struct fct_where where = {.node = ""};
-	int ret;
 
-	if (fct_is_server(t)) {
-		FCT_DO(fct_link_listen_alone(l, t, s, &where));
-		FCT_DO(fct_tell(t, "address", &where, sizeof(where)));
+	if (fct_is_server()) {
+		FCT_DO(fct_link_listen_alone(l, s, &where));
+		FCT_DO(fct_tell("address", &where, sizeof(where)));
 	} else {
-		link_init(l, t, s);
-		FCT_DO(fct_where_hear(t, &where));
+		link_init(l, s);
+		FCT_DO(fct_where_hear(&where));
 		FCT_DO(open_towards(l, &where));
 	}
 	memcpy(l->node, where.node, sizeof(l->node));
@@ -155,16 +140,14 @@ int fct_link_open(struct fct_link *l, struct fct *t, const struct fct_setup *s)
 	if (l->s.open)
 		FCT_DO(l->s.open(l));
 	/* Only now is it known that neither side skips. */
-	ret = fct_barrier(t, "opened");
-out:
-	return ret;
+	return fct_barrier("opened");
 }
 
 int fct_keep(struct fct_link *l, fid_t fid)
 {
 	if (l->n_kept == FCT_MAX_KEPT) {
 		fi_close(fid);
-		return fct_fail_at(l->t, NULL, 0, "a case opens too much");
+		return fct_fail("a case opens too much");
 	}
 	l->kept[l->n_kept++] = fid;
 	return 0;
@@ -175,84 +158,73 @@ int fct_ep_open(struct fct_link *l, struct fct_conn *c, struct fi_info *info)
 	struct fid_cq *txcq = c->txcq ? c->txcq : l->txcq;
 	struct fid_cq *rxcq = c->rxcq ? c->rxcq : l->rxcq;
 	uint64_t tx = FI_TRANSMIT | l->s.tx_bind, rx = FI_RECV | l->s.rx_bind;
-	struct fct *t = l->t;
-	int ret;
 
-	FCT_CALL(t, fi_endpoint(l->domain, info, &c->ep, c));
+	FCT_CALL(fi_endpoint(l->domain, info, &c->ep, c));
 	c->next = l->conns;
 	l->conns = c;
-	FCT_CALL(t, fi_ep_bind(c->ep, &l->eq->fid, 0));
+	FCT_CALL(fi_ep_bind(c->ep, &l->eq->fid, 0));
 	if (txcq == rxcq && l->s.tx_bind == l->s.rx_bind) {
-		FCT_CALL(t, fi_ep_bind(c->ep, &txcq->fid, tx | rx));
+		FCT_CALL(fi_ep_bind(c->ep, &txcq->fid, tx | rx));
 	} else {
-		FCT_CALL(t, fi_ep_bind(c->ep, &txcq->fid, tx));
-		FCT_CALL(t, fi_ep_bind(c->ep, &rxcq->fid, rx));
+		FCT_CALL(fi_ep_bind(c->ep, &txcq->fid, tx));
+		FCT_CALL(fi_ep_bind(c->ep, &rxcq->fid, rx));
 	}
 	if (l->s.bind)
 		FCT_DO(l->s.bind(l, c));
-	FCT_CALL(t, fi_enable(c->ep));
-out:
-	return ret;
+	FCT_CALL(fi_enable(c->ep));
+	return 0;
 }
 
 int fct_conn_open(struct fct_link *l, struct fct_conn *c)
 {
-	struct fct *t = l->t;
 	struct fct_event e;
-	int ret;
 
-	if (fct_is_client(t)) {
+	if (fct_is_client()) {
 		c->info = fi_dupinfo(l->info);
-		FCT_TRUE(t, c->info);
+		FCT_TRUE(c->info);
 		FCT_DO(fct_ep_open(l, c, c->info));
-		FCT_CALL(t, fi_connect(c->ep, l->info->dest_addr, NULL, 0));
+		FCT_CALL(fi_connect(c->ep, l->info->dest_addr, NULL, 0));
 	} else {
-		FCT_DO(fct_eq_expect(t, l->eq, FI_CONNREQ, &l->pep->fid, &e));
+		FCT_DO(fct_eq_expect(l->eq, FI_CONNREQ, &l->pep->fid, &e));
 		c->info = e.cm.info;
 		FCT_DO(fct_ep_open(l, c, c->info));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 int fct_conn_finish(struct fct_link *l, struct fct_conn *c)
 {
-	struct fct *t = l->t;
 	struct fct_event e;
-	int ret;
 
-	if (fct_is_server(t))
-		FCT_CALL(t, fi_accept(c->ep, NULL, 0));
-	ret = fct_eq_expect(t, l->eq, FI_CONNECTED, &c->ep->fid, &e);
-out:
-	return ret;
+	if (fct_is_server())
+		FCT_CALL(fi_accept(c->ep, NULL, 0));
+	return fct_eq_expect(l->eq, FI_CONNECTED, &c->ep->fid, &e);
 }
 
 int fct_conn_up(struct fct_link *l, struct fct_conn *c)
 {
 	if (fct_conn_open(l, c) || fct_conn_finish(l, c))
 		return -1;
-	return fct_barrier(l->t, "connected");
+	return fct_barrier("connected");
 }
 
-static int close_fid(struct fct_link *l, fid_t fid, const char *what)
+static int close_fid(fid_t fid, const char *what)
 {
 	int ret;
 
 	if (!fid)
 		return 0;
-	fct_doing(l->t, what);
+	fct_doing(what);
 	ret = fi_close(fid);
 
 	if (ret)
-		return fct_fail_at(l->t, NULL, 0, "%s returned %d (%s)", what, ret,
-				   fi_strerror(-ret));
+		return fct_fail("%s returned %d (%s)", what, ret, fi_strerror(-ret));
 	return 0;
 }
 
 int fct_conn_close(struct fct_link *l, struct fct_conn *c)
 {
-	int ret = close_fid(l, c->ep ? &c->ep->fid : NULL, "fi_close of the endpoint");
+	int ret = close_fid(c->ep ? &c->ep->fid : NULL, "fi_close of the endpoint");
 	struct fct_conn **p;
 
 	for (p = &l->conns; *p && *p != c; p = &(*p)->next)
@@ -281,25 +253,23 @@ static int exchange_peer(struct fct_link *l)
 		.data_progress = i->domain_attr->data_progress,
 	};
 
-	return fct_exchange(l->t, "peer", &mine, &l->peer, sizeof(mine));
+	return fct_exchange("peer", &mine, &l->peer, sizeof(mine));
 }
 
-int fct_link_up(struct fct_link *l, struct fct *t, const struct fct_setup *s)
+int fct_link_up(struct fct_link *l, const struct fct_setup *s)
 {
-	if (fct_link_open(l, t, s) || fct_conn_up(l, &l->c))
+	if (fct_link_open(l, s) || fct_conn_up(l, &l->c))
 		return -1;
 	return exchange_peer(l);
 }
 
 int fct_link_down(struct fct_link *l, int ret)
 {
-	struct fct *t = l->t;
-
-	if (!ret && t->ctl >= 0)
-		ret = fct_barrier(t, "closing");
-	fct_doing(t, "closing the fabric objects");
-	t->n_progress_cq = 0;
-	t->progress_eq = NULL;
+	if (!ret && fct.ctl >= 0)
+		ret = fct_barrier("closing");
+	fct_doing("closing the fabric objects");
+	fct.n_progress_cq = 0;
+	fct.progress_eq = NULL;
 	while (l->conns)
 		if (fct_conn_close(l, l->conns))
 			ret = -1;
@@ -307,20 +277,42 @@ int fct_link_down(struct fct_link *l, int ret)
 	while (l->mems)
 		if (fct_mem_unreg(l, l->mems))
 			ret = -1;
-	if (close_fid(l, l->pep ? &l->pep->fid : NULL,
-		      "fi_close of the passive endpoint"))
+	if (close_fid(l->pep ? &l->pep->fid : NULL, "fi_close of the passive endpoint"))
 		ret = -1;
 	while (l->n_kept)
-		if (close_fid(l, l->kept[--l->n_kept], "fi_close of the case's object"))
+		if (close_fid(l->kept[--l->n_kept], "fi_close of the case's object"))
 			ret = -1;
 	while (l->n_cqs)
-		if (close_fid(l, &l->cqs[--l->n_cqs]->fid, "fi_close of the CQ"))
+		if (close_fid(&l->cqs[--l->n_cqs]->fid, "fi_close of the CQ"))
 			ret = -1;
-	if (close_fid(l, l->domain ? &l->domain->fid : NULL, "fi_close of the domain") ||
-	    close_fid(l, l->eq ? &l->eq->fid : NULL, "fi_close of the EQ") ||
-	    close_fid(l, l->fabric ? &l->fabric->fid : NULL, "fi_close of the fabric"))
+	if (close_fid(l->domain ? &l->domain->fid : NULL, "fi_close of the domain") ||
+	    close_fid(l->eq ? &l->eq->fid : NULL, "fi_close of the EQ") ||
+	    close_fid(l->fabric ? &l->fabric->fid : NULL, "fi_close of the fabric"))
 		ret = -1;
 	fi_freeinfo(l->info);
 	l->info = NULL;
 	return ret;
+}
+
+void fct_link_end(void *link)
+{
+	fct_link_down(link, fct_ret());
+}
+
+void fct_fid_end(void *at)
+{
+	struct fid *const *fid = at;
+
+	if (*fid)
+		close_fid(*fid, "fi_close of an object of the case");
+}
+
+void fct_info_end(struct fi_info **info)
+{
+	fi_freeinfo(*info);
+}
+
+void fct_free_end(void *at)
+{
+	free(*(void **)at);
 }

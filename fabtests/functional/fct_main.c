@@ -13,6 +13,9 @@
 
 #include "fct_fabric.h"
 
+struct fct fct;
+struct fct_case *fct_cases;
+
 #ifdef __SANITIZE_ADDRESS__
 /* libfabric's own verbs provider, which is asked too, keeps what rdma_getaddrinfo gave.
  */
@@ -45,7 +48,7 @@ int fct_enter_netns(const char *path)
 	return ret;
 }
 
-static int start_pair(struct fct *t)
+static int start_pair(void)
 {
 	pid_t parent = getpid(), child;
 	int sv[2];
@@ -62,87 +65,87 @@ static int start_pair(struct fct *t)
 		close(sv[1]);
 		return -1;
 	}
-	t->role = child ? FCT_CLIENT : FCT_SERVER;
-	t->ctl = sv[child ? 0 : 1];
+	fct.role = child ? FCT_CLIENT : FCT_SERVER;
+	fct.ctl = sv[child ? 0 : 1];
 	close(sv[child ? 1 : 0]);
 	set_own(child ? "FCT_CLIENT_ENV" : "FCT_SERVER_ENV");
 	if (child) {
-		t->server = child;
+		fct.server = child;
 		return 0;
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	t->opts.src = t->opts.self;
-	if (t->opts.peer_prov)
-		t->opts.prov = t->opts.peer_prov;
-	if (t->opts.peer_domain)
-		t->opts.domain = t->opts.peer_domain;
-	return t->opts.peer_netns ? fct_enter_netns(t->opts.peer_netns) : 0;
+	fct.opts.src = fct.opts.self;
+	if (fct.opts.peer_prov)
+		fct.opts.prov = fct.opts.peer_prov;
+	if (fct.opts.peer_domain)
+		fct.opts.domain = fct.opts.peer_domain;
+	return fct.opts.peer_netns ? fct_enter_netns(fct.opts.peer_netns) : 0;
 }
 
 /*
  * Without -s the server listens on the address at which the client reached its control
  * port.
  */
-static int start_server(struct fct *t)
+static int start_server(void)
 {
 	static char address[64];
-	int listener = fct_ctl_listen(t->opts.ctl_port);
+	int listener = fct_ctl_listen(fct.opts.ctl_port);
 	int ret;
 
-	t->role = FCT_SERVER;
+	fct.role = FCT_SERVER;
 	if (listener < 0)
 		return -1;
-	ret = fct_ctl_accept(t, listener);
+	ret = fct_ctl_accept(listener);
 	close(listener);
-	if (!ret && !t->opts.src) {
-		fct_ctl_local_address(t, address, sizeof(address));
-		t->opts.src = address[0] ? address : NULL;
+	if (!ret && !fct.opts.src) {
+		fct_ctl_local_address(address, sizeof(address));
+		fct.opts.src = address[0] ? address : NULL;
 	}
 	return ret;
 }
 
-int fct_start(struct fct *t, int argc, char **argv, const struct fct_prog *prog)
+int fct_start(int argc, char **argv, const struct fct_prog *prog)
 {
 	int ret;
 
-	memset(t, 0, sizeof(*t));
-	t->prog = prog;
-	t->ctl = -1;
-	t->next_key = 0x100;
-	t->scale = fct_time_scale();
-	t->role = FCT_CLIENT;
-	ret = fct_parse(&t->opts, argc, argv, prog);
+	memset(&fct, 0, sizeof(fct));
+	fct.prog = prog;
+	fct.ctl = -1;
+	fct.next_key = 0x100;
+	fct.scale = fct_time_scale();
+	fct.role = FCT_CLIENT;
+	ret = fct_parse(&fct.opts, argc, argv, prog);
 	if (ret)
 		exit(ret < 0 ? 2 : 0);
 
 	signal(SIGPIPE, SIG_IGN);
 	if (prog->single) {
-		if (!t->opts.src)
-			t->opts.src = t->opts.self;
-	} else if (t->opts.self) {
-		ret = start_pair(t);
-	} else if (t->opts.host) {
-		ret = fct_ctl_connect(t, t->opts.host, t->opts.ctl_port);
+		if (!fct.opts.src)
+			fct.opts.src = fct.opts.self;
+	} else if (fct.opts.self) {
+		ret = start_pair();
+	} else if (fct.opts.host) {
+		ret = fct_ctl_connect(fct.opts.host, fct.opts.ctl_port);
 	} else {
-		ret = start_server(t);
+		ret = start_server();
 	}
 	if (ret)
 		exit(2);
-	fct_watchdog(t);
+	fct_watchdog();
 	return 0;
 }
 
-int fct_stop(struct fct *t, int status)
+int fct_stop(int status)
 {
 	int how;
 
-	fct_ctl_close(t);
-	if (!t->server)
+	fct_ctl_close();
+	if (!fct.server)
 		return status;
-	fct_doing(t, "the server process to end");
-	while (waitpid(t->server, &how, 0) < 0 && errno == EINTR)
+	fct_doing("the server process to end");
+	while (waitpid(fct.server, &how, 0) < 0 && errno == EINTR)
 		;
 	if (WIFSIGNALED(how)) {
 		printf("the server process was killed by signal %d (%s)\n", WTERMSIG(how),
@@ -157,147 +160,156 @@ static const char *outcome(enum fct_result r)
 	return r == FCT_PASS ? "ok" : r == FCT_SKIP ? "skip" : "not ok";
 }
 
-static const char *other_name(const struct fct *t)
+static const char *other_name(void)
 {
-	return fct_is_client(t) ? "server" : "client";
+	return fct_is_client() ? "server" : "client";
 }
 
 /* Joins both sides' reasons; that of a side that only followed is what it waited for. */
-static void report(struct fct *t, enum fct_result peer, const char *peer_why,
-		   bool peer_followed)
+static void report(enum fct_result peer, const char *peer_why, bool peer_followed)
 {
-	enum fct_result r = t->result;
+	enum fct_result r = fct.result;
 	bool mine, theirs;
 
 	if (r == FCT_PASS || (r == FCT_SKIP && peer == FCT_FAIL))
 		r = peer;
-	mine = t->result == r && r != FCT_PASS && !t->followed;
+	mine = fct.result == r && r != FCT_PASS && !fct.followed;
 	theirs = peer == r && r != FCT_PASS && !peer_followed;
 	if (!mine && !theirs && r != FCT_PASS)
 		mine = true;
-	if (mine && theirs && r == FCT_SKIP && !strcmp(t->why, peer_why))
+	if (mine && theirs && r == FCT_SKIP && !strcmp(fct.why, peer_why))
 		theirs = false;
 
-	printf("%s %s", outcome(r), t->cur->name);
+	printf("%s %s", outcome(r), fct.cur->name);
 	if (mine)
-		printf(": %s%s%s", t->prog->single ? "" : fct_role_name(t),
-		       t->prog->single ? "" : ": ", t->why);
+		printf(": %s%s%s", fct.prog->single ? "" : fct_role_name(),
+		       fct.prog->single ? "" : ": ", fct.why);
 	if (theirs)
-		printf("%s%s: %s", mine ? "; " : ": ", other_name(t), peer_why);
+		printf("%s%s: %s", mine ? "; " : ": ", other_name(), peer_why);
 	if (r == FCT_FAIL && mine && !theirs && peer == r && peer_why[0])
-		printf("; %s: %s", other_name(t), peer_why);
-	if (r == FCT_FAIL && !mine && theirs && t->result == r)
-		printf("; %s: %s", fct_role_name(t), t->why);
+		printf("; %s: %s", other_name(), peer_why);
+	if (r == FCT_FAIL && !mine && theirs && fct.result == r)
+		printf("; %s: %s", fct_role_name(), fct.why);
 	printf("\n");
 	fflush(stdout);
-	t->passed += r == FCT_PASS;
-	t->failed += r == FCT_FAIL;
-	t->skipped += r == FCT_SKIP;
+	fct.passed += r == FCT_PASS;
+	fct.failed += r == FCT_FAIL;
+	fct.skipped += r == FCT_SKIP;
 }
 
-static void run_case(struct fct *t, const struct fct_case *c)
+static void run_case(const struct fct_case *c)
 {
 	enum fct_result peer = FCT_PASS;
 	char why[FCT_WHY_LEN] = "";
 	bool followed = false;
 
-	t->cur = c;
-	t->result = FCT_PASS;
-	t->followed = false;
-	t->why[0] = '\0';
-	t->n_progress_cq = 0;
-	t->progress_eq = NULL;
-	fct_doing(t, "nothing in particular");
-	fct_note(t, "case %s", c->name);
-	if (c->run(t) < 0 && t->result == FCT_PASS)
-		fct_fail_at(t, NULL, 0, "the case failed without saying why");
-	t->n_progress_cq = 0;
-	t->progress_eq = NULL;
-	if (!t->prog->single && fct_ctl_end(t, &peer, why, sizeof(why), &followed)) {
+	fct.cur = c;
+	fct.result = FCT_PASS;
+	fct.followed = false;
+	fct.why[0] = '\0';
+	fct.n_progress_cq = 0;
+	fct.progress_eq = NULL;
+	fct_doing("nothing in particular");
+	fct_note("case %s", c->name);
+	if (c->run() < 0 && fct.result == FCT_PASS)
+		fct_fail("the case failed without saying why");
+	fct.n_progress_cq = 0;
+	fct.progress_eq = NULL;
+	if (!fct.prog->single && fct_ctl_end(&peer, why, sizeof(why), &followed)) {
 		peer = FCT_FAIL;
 		followed = true;
 	}
-	if (fct_is_client(t))
-		report(t, peer, why, followed);
-	t->cur = NULL;
+	if (fct_is_client())
+		report(peer, why, followed);
+	fct.cur = NULL;
 }
 
-static const struct fct_case *find_case(const struct fct_prog *prog, const char *name)
+/* By file, as the linker has them, and line. */
+void fct_case_add(struct fct_case *c)
+{
+	struct fct_case **at = &fct_cases;
+
+	while (*at && (strcmp((*at)->file, c->file) != 0 || (*at)->line < c->line))
+		at = &(*at)->next;
+	c->next = *at;
+	*at = c;
+}
+
+const struct fct_case *fct_find_case(const char *name)
+{
+	const struct fct_case *c = fct_cases;
+
+	while (c && strcmp(c->name, name) != 0)
+		c = c->next;
+	return c;
+}
+
+static bool excepted(const struct fct_case *c)
 {
 	int i;
 
-	for (i = 0; i < prog->n_cases; i++)
-		if (!strcmp(prog->cases[i].name, name))
-			return &prog->cases[i];
-	return NULL;
-}
-
-static bool excepted(const struct fct *t, const struct fct_case *c)
-{
-	int i;
-
-	for (i = 0; i < t->opts.n_except; i++)
-		if (!strcmp(t->opts.except[i], c->name))
+	for (i = 0; i < fct.opts.n_except; i++)
+		if (!strcmp(fct.opts.except[i], c->name))
 			return true;
 	return false;
 }
 
-static int run_client(struct fct *t)
+static int run_client(void)
 {
-	int n = t->opts.n_cases ? t->opts.n_cases : t->prog->n_cases;
-	const struct fct_case *c;
-	int i;
+	const struct fct_case *run[FCT_MAX_CASES], *c;
+	int i, n = 0;
 
-	for (i = 0; i < n && !t->ctl_eof; i++) {
-		c = t->opts.n_cases ? find_case(t->prog, t->opts.cases[i])
-				    : &t->prog->cases[i];
-		if (excepted(t, c))
+	for (i = 0; i < fct.opts.n_cases; i++)
+		run[n++] = fct_find_case(fct.opts.cases[i]);
+	for (c = fct_cases; c && !fct.opts.n_cases; c = c->next)
+		run[n++] = c;
+	for (i = 0; i < n && !fct.ctl_eof; i++) {
+		if (excepted(run[i]))
 			continue;
-		if (!t->prog->single && fct_ctl_run(t, c->name))
+		if (!fct.prog->single && fct_ctl_run(run[i]->name))
 			break;
-		run_case(t, c);
+		run_case(run[i]);
 	}
 	if (i < n) {
 		printf("not ok: the other side ended; %d case(s) did not run\n", n - i);
-		t->failed += !t->failed;
-	} else if (!t->prog->single) {
-		fct_ctl_run(t, "");
+		fct.failed += !fct.failed;
+	} else if (!fct.prog->single) {
+		fct_ctl_run("");
 	}
-	printf("%d passed, %d failed, %d skipped\n", t->passed, t->failed, t->skipped);
+	printf("%d passed, %d failed, %d skipped\n", fct.passed, fct.failed, fct.skipped);
 	fflush(stdout);
-	return t->failed ? 1 : 0;
+	return fct.failed ? 1 : 0;
 }
 
-static int run_server(struct fct *t)
+static int run_server(void)
 {
 	const struct fct_case *c;
 	char name[64];
 	int more;
 
-	while ((more = fct_ctl_next(t, name, sizeof(name))) > 0) {
-		c = find_case(t->prog, name);
+	while ((more = fct_ctl_next(name, sizeof(name))) > 0) {
+		c = fct_find_case(name);
 		if (!c) {
 			fprintf(stderr, "the client asked for the unknown case '%s'\n",
 				name);
 			return 1;
 		}
-		run_case(t, c);
+		run_case(c);
 	}
 	return more < 0;
 }
 
 int fct_main(int argc, char **argv, const struct fct_prog *prog)
 {
-	struct fct t;
-	int ret = fct_start(&t, argc, argv, prog);
+	int ret = fct_start(argc, argv, prog);
 
-	if (!ret && !(prog->forks && fct_is_client(&t)) && fct_probe(&t))
+	if (!ret && !(prog->forks && fct_is_client()) && fct_probe())
 		ret = 1;
-	if (!prog->single && fct_agree(&t, ret))
+	if (!prog->single && fct_agree(ret))
 		ret = 1;
 	if (!ret)
-		ret = fct_is_client(&t) ? run_client(&t) : run_server(&t);
-	ret = fct_stop(&t, ret);
+		ret = fct_is_client() ? run_client() : run_server();
+	ret = fct_stop(ret);
 	fct_watchdog_stop();
 	return ret;
 }

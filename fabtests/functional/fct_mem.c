@@ -12,9 +12,6 @@
 int fct_mem_reg(struct fct_link *l, struct fct_mem *m, void *buf, size_t len,
 		uint64_t access)
 {
-	struct fct *t = l->t;
-	int ret = 0;
-
 	memset(m, 0, sizeof(*m));
 	m->buf = buf;
 	m->len = len;
@@ -22,11 +19,10 @@ int fct_mem_reg(struct fct_link *l, struct fct_mem *m, void *buf, size_t len,
 	l->mems = m;
 	if (!(l->info->domain_attr->mr_mode & FI_MR_LOCAL) && !(access & FCT_REMOTE))
 		return 0;
-	FCT_CALL(t, fi_mr_reg(l->domain, buf, len, access, 0, t->next_key++, 0, &m->mr,
-			      NULL));
+	FCT_CALL(fi_mr_reg(l->domain, buf, len, access, 0, fct.next_key++, 0, &m->mr,
+			   NULL));
 	m->desc = fi_mr_desc(m->mr);
-out:
-	return ret;
+	return 0;
 }
 
 int fct_mem_alloc(struct fct_link *l, struct fct_mem *m, size_t len, uint64_t access)
@@ -35,7 +31,7 @@ int fct_mem_alloc(struct fct_link *l, struct fct_mem *m, size_t len, uint64_t ac
 	int ret;
 
 	if (posix_memalign(&buf, 4096, len ? len : 1))
-		return fct_fail_at(l->t, NULL, 0, "out of memory");
+		return fct_fail("out of memory");
 	memset(buf, 0, len ? len : 1);
 	ret = fct_mem_reg(l, m, buf, len ? len : 1, access);
 	m->allocated = true;
@@ -45,22 +41,22 @@ int fct_mem_alloc(struct fct_link *l, struct fct_mem *m, size_t len, uint64_t ac
 int fct_mem_unreg(struct fct_link *l, struct fct_mem *m)
 {
 	struct fct_mem **p;
-	struct fct *t = l->t;
-	int ret = 0;
+	int ret;
 
 	for (p = &l->mems; *p && *p != m; p = &(*p)->next)
 		;
 	if (*p)
 		*p = m->next;
-	if (m->mr)
-		FCT_CALL(t, fi_close(&m->mr->fid));
-out:
+	fct_doing("fi_close of a region");
+	ret = m->mr ? fi_close(&m->mr->fid) : 0;
 	if (m->allocated)
 		free(m->buf);
 	m->allocated = false;
 	m->mr = NULL;
 	m->desc = NULL;
-	return ret;
+	return ret ? fct_fail("fi_close of a region returned %d (%s)", ret,
+			      fi_strerror(-ret))
+		   : 0;
 }
 
 struct fct_target fct_mem_target(const struct fct_link *l, const struct fct_mem *m)
@@ -72,14 +68,14 @@ struct fct_target fct_mem_target(const struct fct_link *l, const struct fct_mem 
 	return target;
 }
 
-int fct_pmem_map(struct fct *t, uint8_t **mem)
+int fct_pmem_map(uint8_t **mem)
 {
 	const char *path = getenv("FI_CAIRN_PMEM");
 	void *at = MAP_FAILED;
 	int fd;
 
 	if (!path)
-		return fct_skip(t, "FI_CAIRN_PMEM names no persistent memory");
+		return fct_skip("FI_CAIRN_PMEM names no persistent memory");
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd >= 0) {
 		at = mmap(NULL, FCT_PMEM_LEN, PROT_READ | PROT_WRITE,
@@ -90,9 +86,15 @@ int fct_pmem_map(struct fct *t, uint8_t **mem)
 		close(fd);
 	}
 	if (at == MAP_FAILED)
-		return fct_fail_at(t, __FILE__, __LINE__, "%s cannot be mapped", path);
+		return fct_fail_at(__FILE__, __LINE__, "%s cannot be mapped", path);
 	*mem = at;
 	return 0;
+}
+
+void fct_pmem_end(uint8_t **mem)
+{
+	if (*mem)
+		munmap(*mem, FCT_PMEM_LEN);
 }
 
 /* No two positions within 64 KiB and no two seeds look alike, so misplaced data shows. */
@@ -110,8 +112,8 @@ void fct_fill(void *buf, size_t len, uint64_t seed)
 		p[i] = pattern(seed, i);
 }
 
-int fct_compare(struct fct *t, const void *buf, size_t len, uint64_t seed,
-		size_t position, const char *what)
+int fct_compare(const void *buf, size_t len, uint64_t seed, size_t position,
+		const char *what)
 {
 	const uint8_t *p = buf;
 	size_t i;
@@ -119,14 +121,12 @@ int fct_compare(struct fct *t, const void *buf, size_t len, uint64_t seed,
 	for (i = 0; i < len; i++)
 		if (p[i] != pattern(seed, position + i))
 			return fct_fail_at(
-				t, NULL, 0,
-				"%s: byte %zu of %zu is 0x%02x, expected 0x%02x", what, i,
-				len, p[i], pattern(seed, position + i));
+				NULL, 0, "%s: byte %zu of %zu is 0x%02x, expected 0x%02x",
+				what, i, len, p[i], pattern(seed, position + i));
 	return 0;
 }
 
-int fct_compare_at(struct fct *t, const char *file, int line, const void *buf, size_t len,
-		   uint64_t seed)
+int fct_compare_at(const char *file, int line, const void *buf, size_t len, uint64_t seed)
 {
 	const uint8_t *p = buf;
 	size_t i;
@@ -134,7 +134,7 @@ int fct_compare_at(struct fct *t, const char *file, int line, const void *buf, s
 	for (i = 0; i < len; i++)
 		if (p[i] != pattern(seed, i))
 			return fct_fail_at(
-				t, file, line,
+				file, line,
 				"data: byte %zu of %zu is 0x%02x, expected 0x%02x", i,
 				len, p[i], pattern(seed, i));
 	return 0;

@@ -87,7 +87,7 @@ static void usage(const struct fct_prog *prog)
 	printf("  -T, --timeout=SECONDS   deadline of the whole run (default %d, longer "
 	       "on emulated machines)\n",
 	       FCT_SECONDS);
-	if (prog->cases)
+	if (fct_cases)
 		printf("  -t, --case=NAME         run this case (may be repeated)\n"
 		       "  -x, --except=NAME       do not run this case (may be "
 		       "repeated)\n"
@@ -99,23 +99,18 @@ static void usage(const struct fct_prog *prog)
 		printf("\n%s", prog->help);
 }
 
-static void list_cases(const struct fct_prog *prog)
+static void list_cases(void)
 {
-	int i;
+	const struct fct_case *c;
 
-	for (i = 0; i < prog->n_cases; i++)
-		printf("%-24s %s\n", prog->cases[i].name, prog->cases[i].what);
+	for (c = fct_cases; c; c = c->next)
+		printf("%-24s %s\n", c->name, c->what);
 }
 
 static int add_case(const struct fct_prog *prog, const char *name, const char **list,
 		    int *n)
 {
-	int i;
-
-	for (i = 0; i < prog->n_cases; i++)
-		if (!strcmp(prog->cases[i].name, name))
-			break;
-	if (i == prog->n_cases) {
+	if (!fct_find_case(name)) {
 		fprintf(stderr, "%s: no case '%s' (-l lists them)\n", prog->name, name);
 		return -1;
 	}
@@ -261,7 +256,7 @@ int fct_parse(struct fct_opts *o, int argc, char **argv, const struct fct_prog *
 			return ret;
 	}
 	if (o->list) {
-		list_cases(prog);
+		list_cases();
 		return 1;
 	}
 	if (stack(o, prog))

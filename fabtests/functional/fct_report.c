@@ -6,11 +6,11 @@
 
 #include "fct.h"
 
-const char *fct_role_name(const struct fct *t)
+const char *fct_role_name(void)
 {
-	if (t->prog->single)
+	if (fct.prog->single)
 		return "test";
-	return fct_is_server(t) ? "server" : "client";
+	return fct_is_server() ? "server" : "client";
 }
 
 static const char *base_name(const char *path)
@@ -20,7 +20,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-int fct_fail_at(struct fct *t, const char *file, int line, const char *fmt, ...)
+int fct_fail_at(const char *file, int line, const char *fmt, ...)
 {
 	char why[FCT_WHY_LEN];
 	int used;
@@ -34,35 +34,35 @@ int fct_fail_at(struct fct *t, const char *file, int line, const char *fmt, ...)
 			 base_name(file), line);
 
 	/* Only the first failure counts: later ones are its consequences. */
-	if (t->result != FCT_PASS) {
-		fct_note(t, "then: %s", why);
+	if (fct.result != FCT_PASS) {
+		fct_note("then: %s", why);
 		return -1;
 	}
-	t->result = FCT_FAIL;
-	snprintf(t->why, sizeof(t->why), "%s", why);
+	fct.result = FCT_FAIL;
+	snprintf(fct.why, sizeof(fct.why), "%s", why);
 	return -1;
 }
 
-int fct_skip(struct fct *t, const char *fmt, ...)
+int fct_skip(const char *fmt, ...)
 {
 	va_list ap;
 
-	if (t->result != FCT_PASS)
+	if (fct.result != FCT_PASS)
 		return -1;
-	t->result = FCT_SKIP;
+	fct.result = FCT_SKIP;
 	va_start(ap, fmt);
-	vsnprintf(t->why, sizeof(t->why), fmt, ap);
+	vsnprintf(fct.why, sizeof(fct.why), fmt, ap);
 	va_end(ap);
 	return -1;
 }
 
-void fct_note(struct fct *t, const char *fmt, ...)
+void fct_note(const char *fmt, ...)
 {
 	va_list ap;
 
-	if (!t->opts.verbose)
+	if (!fct.opts.verbose)
 		return;
-	printf("# %s: ", fct_role_name(t));
+	printf("# %s: ", fct_role_name());
 	va_start(ap, fmt);
 	vprintf(fmt, ap);
 	va_end(ap);

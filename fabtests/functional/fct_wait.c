@@ -25,7 +25,6 @@
 	4000 /* then the processor is given away for up to a millisecond a turn */
 
 /* What the signal handler prints; one run a process. */
-static struct fct *watched;
 static _Atomic(const char *) watched_doing = "starting";
 
 uint64_t fct_now_ns(void)
@@ -64,9 +63,8 @@ unsigned int fct_time_scale(void)
 	return 1;
 }
 
-void fct_doing(struct fct *t, const char *what)
+void fct_doing(const char *what)
 {
-	(void)t;
 	atomic_store_explicit(&watched_doing, what, memory_order_relaxed);
 }
 
@@ -75,28 +73,27 @@ const char *fct_doing_what(void)
 	return watched_doing;
 }
 
-void fct_wait_init(struct fct_wait *w, struct fct *t, const char *what)
+void fct_wait_init(struct fct_wait *w, const char *what)
 {
-	w->t = t;
 	w->what = what;
-	w->end_ms = fct_now_ms() + (uint64_t)FCT_WAIT_MS * t->scale;
+	w->end_ms = fct_now_ms() + (uint64_t)FCT_WAIT_MS * fct.scale;
 	w->spins = 0;
-	fct_doing(t, what);
+	fct_doing(what);
 }
 
 int fct_wait_check(struct fct_wait *w)
 {
-	if (fct_ctl_peer_gave_up(w->t))
+	if (fct_ctl_peer_gave_up())
 		return -1;
 	if (fct_now_ms() < w->end_ms)
 		return 0;
-	return fct_fail_at(w->t, NULL, 0, "gave up waiting for %s after %u s", w->what,
-			   FCT_WAIT_MS / 1000 * w->t->scale);
+	return fct_fail("gave up waiting for %s after %u s", w->what,
+			FCT_WAIT_MS / 1000 * fct.scale);
 }
 
 int fct_wait_again(struct fct_wait *w)
 {
-	struct pollfd pfd = {.fd = w->t->ctl_eof ? -1 : w->t->ctl, .events = POLLIN};
+	struct pollfd pfd = {.fd = fct.ctl_eof ? -1 : fct.ctl, .events = POLLIN};
 
 	w->spins++;
 	if (w->spins < FCT_SPINS) {
@@ -133,9 +130,9 @@ static void put_number(unsigned int n)
 static void put_doing(void)
 {
 	put(watched_doing);
-	if (watched->result == FCT_FAIL) {
+	if (fct.result == FCT_FAIL) {
 		put(", after: ");
-		put(watched->why);
+		put(fct.why);
 	}
 }
 
@@ -153,9 +150,9 @@ static void put_other(void)
 	int i;
 
 	put("; server: waiting for ");
-	kill(watched->server, SIGUSR1);
+	kill(fct.server, SIGUSR1);
 	for (i = 0; i < FCT_ASK_MS / 10; i++) {
-		if (waitpid(watched->server, NULL, WNOHANG))
+		if (waitpid(fct.server, NULL, WNOHANG))
 			return;
 		nanosleep(&step, NULL);
 	}
@@ -164,45 +161,42 @@ static void put_other(void)
 
 static void expired(int sig)
 {
-	const struct fct *t = watched;
-
 	(void)sig;
 	put("not ok ");
-	put(t->cur ? t->cur->name : t->prog->name);
+	put(fct.cur ? fct.cur->name : fct.prog->name);
 	put(": ");
-	put(fct_role_name(t));
+	put(fct_role_name());
 	put(": deadline of ");
-	put_number(t->opts.seconds);
+	put_number(fct.opts.seconds);
 	put(" s passed while waiting for ");
 	put_doing();
-	if (t->server)
+	if (fct.server)
 		put_other();
 	put("\n");
-	if (fct_is_client(t)) {
-		put_number((unsigned int)t->passed);
+	if (fct_is_client()) {
+		put_number((unsigned int)fct.passed);
 		put(" passed, ");
-		put_number((unsigned int)t->failed + 1);
+		put_number((unsigned int)fct.failed + 1);
 		put(" failed, ");
-		put_number((unsigned int)t->skipped);
+		put_number((unsigned int)fct.skipped);
 		put(" skipped\n");
 	}
 	_exit(3);
 }
 
-void fct_watchdog(struct fct *t)
+void fct_watchdog(void)
 {
-	struct itimerval it = {.it_value.tv_sec = t->opts.seconds};
+	struct itimerval it = {.it_value.tv_sec = fct.opts.seconds};
 	struct sigaction sa = {.sa_handler = expired};
 
 	/*
 	 * The server allows a little more, so that the client, which reports, speaks
 	 * first.
 	 */
-	if (fct_is_server(t))
+	if (fct_is_server())
 		it.it_value.tv_sec += 2;
-	watched = t;
 	sigaction(SIGALRM, &sa, NULL);
-	if (fct_is_server(t)) {
+	if (fct_is_server()) {
 		sa.sa_handler = asked;
 		sigaction(SIGUSR1, &sa, NULL);
 	}

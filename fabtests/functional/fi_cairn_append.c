@@ -70,13 +70,12 @@ static int option(int val, const char *arg)
 
 static int map_memory(struct append *a)
 {
-	struct fct *t = a->l.t;
 	struct stat st = {0};
 	void *at = MAP_FAILED;
 	int fd;
 
 	if (!opt.memory)
-		return fct_fail_at(t, NULL, 0, "--memory names no persistent memory");
+		return fct_fail("--memory names no persistent memory");
 	fd = open(opt.memory, O_RDWR | O_CLOEXEC);
 	if (fd >= 0 && !fstat(fd, &st)) {
 		a->len = S_ISCHR(st.st_mode) ? opt.mib << 20 : (size_t)st.st_size;
@@ -85,11 +84,10 @@ static int map_memory(struct append *a)
 	if (fd >= 0)
 		close(fd);
 	if (at == MAP_FAILED)
-		return fct_fail_at(t, NULL, 0, "%s cannot be mapped: %s", opt.memory,
-				   strerror(errno));
+		return fct_fail("%s cannot be mapped: %s", opt.memory, strerror(errno));
 	a->memory = at;
 	if (a->len < APPEND_RECORDS + APPEND_LONGEST)
-		return fct_fail_at(t, NULL, 0, "%s is too small", opt.memory);
+		return fct_fail("%s is too small", opt.memory);
 	return 0;
 }
 
@@ -99,26 +97,23 @@ static int serve(struct append *a)
 	struct fct_target mine = {0};
 	struct fct_link *l = &a->l;
 	struct append_found found;
-	struct fct *t = l->t;
 	uint64_t appended;
-	int ret;
 
 	FCT_DO(map_memory(a));
 	memset(a->memory, 0, a->len);
-	FCT_CALL(t, fi_mr_reg(l->domain, a->memory, a->len, access, 0, t->next_key++,
-			      FI_RMA_PMEM, &a->mr, NULL));
+	FCT_CALL(fi_mr_reg(l->domain, a->memory, a->len, access, 0, fct.next_key++,
+			   FI_RMA_PMEM, &a->mr, NULL));
 	mine.len = a->len;
 	mine.key = fi_mr_key(a->mr);
 	if (l->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
 		mine.addr = (uintptr_t)a->memory;
-	FCT_DO(fct_tell(t, "log", &mine, sizeof(mine)));
-	FCT_DO(fct_hear(t, "appended", &appended, sizeof(appended)));
+	FCT_DO(fct_tell("log", &mine, sizeof(mine)));
+	FCT_DO(fct_hear("appended", &appended, sizeof(appended)));
 	fct_append_look(a->memory, a->len, opt.seed, &found);
-	FCT_EQ(t, found.whole, appended);
+	FCT_EQ(found.whole, appended);
 	if (opt.compound)
-		FCT_EQ(t, found.tail, appended);
-out:
-	return ret;
+		FCT_EQ(found.tail, appended);
+	return 0;
 }
 
 /* --- the client */
@@ -189,50 +184,45 @@ static bool full(const struct append *a)
 /* In the order of posting; then the world may know. */
 static int finish(struct append *a, const struct fi_cq_data_entry *e, ssize_t n)
 {
-	struct fct *t = a->l.t;
 	ssize_t i;
-	int ret = 0;
 
 	for (i = 0; i < n; i++) {
-		FCT_TRUE(t, e[i].op_context == &slot_of(a, a->finished)->ctx);
+		FCT_TRUE(e[i].op_context == &slot_of(a, a->finished)->ctx);
 		a->finished++;
 	}
 	printf("acknowledged %llu\n", (unsigned long long)a->finished);
 	fflush(stdout);
-out:
-	return ret;
+	return 0;
 }
 
 static int append(struct append *a)
 {
 	struct fi_cq_data_entry e[DEPTH];
-	struct fct *t = a->l.t;
 	struct fct_wait w;
 	ssize_t n;
 	int ret;
 
-	fct_wait_init(&w, t, "durable appends");
+	fct_wait_init(&w, "durable appends");
 	for (;;) {
 		ret = 0;
 		while (!ret &&
 		       (a->tail_due || (!full(a) && a->posted - a->finished < DEPTH)))
 			ret = (int)(a->tail_due ? post_tail(a) : post_record(a));
 		if (ret != -FI_EAGAIN)
-			FCT_CALL(t, ret);
+			FCT_CALL(ret);
 		if (a->posted == a->finished && !a->tail_due && full(a))
 			return 0;
 		n = fi_cq_read(a->l.txcq, e, DEPTH);
 		if (n == -FI_EAVAIL)
-			return fct_cq_fail(t, a->l.txcq, "an append");
+			return fct_cq_fail(a->l.txcq, "an append");
 		if (n > 0) {
 			FCT_DO(finish(a, e, n));
-			fct_wait_init(&w, t, "durable appends");
+			fct_wait_init(&w, "durable appends");
 		} else {
 			FCT_DO(fct_wait_again(&w));
 		}
 	}
-out:
-	return ret;
+	return 0;
 }
 
 /* How the provider did it, if it says so. */
@@ -255,36 +245,34 @@ static void tell_methods(struct append *a)
 static int use(struct append *a)
 {
 	struct fct_link *l = &a->l;
-	int ret;
 
-	FCT_DO(fct_hear(l->t, "log", &a->log, sizeof(a->log)));
+	FCT_DO(fct_hear("log", &a->log, sizeof(a->log)));
 	FCT_DO(fct_mem_alloc(l, &a->records, DEPTH * APPEND_LONGEST, FI_WRITE));
 	FCT_DO(fct_mem_alloc(l, &a->words, DEPTH * sizeof(struct slot), FI_WRITE));
 	FCT_DO(append(a));
 	tell_methods(a);
-	ret = fct_tell(l->t, "appended", &a->finished, sizeof(a->finished));
-out:
-	return ret;
+	return fct_tell("appended", &a->finished, sizeof(a->finished));
 }
 
-static int run(struct fct *t)
+static void end_append(struct append *a)
+{
+	if (a->mr && fi_close(&a->mr->fid))
+		fct_fail("fi_close of the region");
+	fct_link_down(&a->l, fct_ret());
+	if (a->memory)
+		munmap(a->memory, a->len);
+}
+
+FCT_CASE(log, "records whole and in order, and what was acknowledged")
 {
 	static const struct fct_setup setup = {
 		.caps = FI_MSG | FI_RMA | FI_RMA_PMEM,
 		.tx_bind = FI_SELECTIVE_COMPLETION,
 	};
-	struct append a = {0};
-	int ret;
+	FCT_AUTO(end_append) struct append a = {0};
 
-	FCT_DO(fct_link_up(&a.l, t, &setup));
-	ret = fct_is_server(t) ? serve(&a) : use(&a);
-out:
-	if (a.mr && fi_close(&a.mr->fid))
-		ret = fct_fail_at(t, NULL, 0, "fi_close of the region");
-	ret = fct_link_down(&a.l, ret);
-	if (a.memory)
-		munmap(a.memory, a.len);
-	return ret;
+	FCT_DO(fct_link_up(&a.l, &setup));
+	return fct_is_server() ? serve(&a) : use(&a);
 }
 
 int main(int argc, char **argv)
@@ -297,16 +285,11 @@ int main(int argc, char **argv)
 		{"size", required_argument, NULL, 'L'},
 		{0},
 	};
-	static const struct fct_case cases[] = {
-		{"log", "records whole and in order, and what was acknowledged", run},
-	};
 	static const struct fct_prog prog = {
 		.name = "fi_cairn_append",
 		.what = "Appends to a log in the server's persistent memory; the client "
 			"prints how many\nappends are durable. append_look tells what is "
 			"there afterwards.",
-		.cases = cases,
-		.n_cases = 1,
 		.options = options,
 		.option = option,
 		.help = "  -m, --memory=FILE       server: a devdax, or a file as long "

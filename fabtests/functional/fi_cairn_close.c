@@ -21,7 +21,7 @@ static int descriptors(void)
 
 #define ORDERS (CLOSE_ROTATIONS + 180)
 
-static int in_any_order(struct fct *t, int (*bring)(struct scene *s, struct fct *t))
+static int in_any_order(int (*bring)(struct scene *s))
 {
 	int fds = 0, objects = 0, ret = 0;
 	unsigned int nth;
@@ -30,18 +30,18 @@ static int in_any_order(struct fct *t, int (*bring)(struct scene *s, struct fct 
 
 	/* Counts objects of the device, where the provider is a library of its own. */
 	if (!hooked)
-		fct_fault_hook(t->opts.prov);
+		fct_fault_hook(fct.opts.prov);
 	hooked = true;
 	for (nth = 0; nth < ORDERS; nth++) {
-		ret = bring(&s, t);
+		ret = bring(&s);
 		if (ret == -FI_ENOSYS || (ret == -FI_ENODATA && !s.here)) {
-			ret = fct_skip(t, "not offered: %s", s.doing);
+			fct_skip("not offered: %s", s.doing);
 			fct_scene_close(&s);
-			goto out;
+			return -1;
 		}
 		if (s.err)
-			FCT_FAIL(t, "%s: %s", s.doing, fi_strerror(-s.err));
-		FCT_DO(fct_close_in_order(t, &s, nth));
+			FCT_FAIL("%s: %s", s.doing, fi_strerror(-s.err));
+		FCT_DO(fct_close_in_order(&s, nth));
 		fi_freeinfo(s.request);
 		fi_freeinfo(s.here);
 		fi_freeinfo(s.there);
@@ -50,96 +50,51 @@ static int in_any_order(struct fct *t, int (*bring)(struct scene *s, struct fct 
 			fds = descriptors();
 			objects = fct_fault_objects();
 		}
-		FCT_EQ(t, descriptors(), fds);
-		FCT_EQ(t, fct_fault_objects(), objects);
+		FCT_EQ(descriptors(), fds);
+		FCT_EQ(fct_fault_objects(), objects);
 	}
-	fct_note(t, "%u orders; %d descriptors, %d objects in the end", nth, fds,
-		 objects);
-out:
-	return ret;
+	fct_note("%u orders; %d descriptors, %d objects in the end", nth, fds, objects);
+	return 0;
 }
 
-static int idle(struct fct *t)
+FCT_CASE_CALL(idle, "endpoints that were never connected", in_any_order(fct_scene_idle))
+
+FCT_CASE_CALL(asking, "fi_connect was called and nothing more",
+	      in_any_order(fct_scene_asking))
+
+FCT_CASE_CALL(asked, "the request is there, nobody has taken it",
+	      in_any_order(fct_scene_asked_for))
+
+FCT_CASE_CALL(accepting, "fi_accept was called and nothing more",
+	      in_any_order(fct_scene_accepting))
+
+FCT_CASE_CALL(connected, "a connection that stands", in_any_order(fct_scene_open))
+
+static int used_scene(struct scene *s)
 {
-	return in_any_order(t, fct_scene_idle);
+	return fct_scene_open(s) ? s->err : fct_scene_transfers(s);
 }
 
-static int asking(struct fct *t)
+FCT_CASE_CALL(used, "a connection that was used", in_any_order(used_scene))
+
+static int in_flight_scene(struct scene *s)
 {
-	return in_any_order(t, fct_scene_asking);
+	return fct_scene_open(s) ? s->err : fct_scene_in_flight(s);
 }
 
-static int asked(struct fct *t)
-{
-	return in_any_order(t, fct_scene_asked_for);
-}
+FCT_CASE_CALL(in_flight, "sends without a receive, and all else behind them",
+	      in_any_order(in_flight_scene))
 
-static int accepting(struct fct *t)
+static int shut_scene(struct scene *s)
 {
-	return in_any_order(t, fct_scene_accepting);
-}
-
-static int connected(struct fct *t)
-{
-	return in_any_order(t, fct_scene_open);
-}
-
-static int used_scene(struct scene *s, struct fct *t)
-{
-	return fct_scene_open(s, t) ? s->err : fct_scene_transfers(s);
-}
-
-static int used(struct fct *t)
-{
-	return in_any_order(t, used_scene);
-}
-
-static int in_flight_scene(struct scene *s, struct fct *t)
-{
-	return fct_scene_open(s, t) ? s->err : fct_scene_in_flight(s);
-}
-
-static int in_flight(struct fct *t)
-{
-	return in_any_order(t, in_flight_scene);
-}
-
-static int shut_scene(struct scene *s, struct fct *t)
-{
-	if (fct_scene_open(s, t))
+	if (fct_scene_open(s))
 		return s->err;
 	s->err = fi_shutdown(s->active.ep, 0);
 	return s->err;
 }
 
-static int shut(struct fct *t)
-{
-	return in_any_order(t, shut_scene);
-}
+FCT_CASE_CALL(shut, "fi_shutdown was called and nothing more", in_any_order(shut_scene))
 
-int main(int argc, char **argv)
-{
-	static const struct fct_case cases[] = {
-		{"idle", "endpoints that were never connected", idle},
-		{"asking", "fi_connect was called and nothing more", asking},
-		{"asked", "the request is there, nobody has taken it", asked},
-		{"accepting", "fi_accept was called and nothing more", accepting},
-		{"connected", "a connection that stands", connected},
-		{"used", "a connection that was used", used},
-		{"in_flight", "sends without a receive, and all else behind them",
-		 in_flight},
-		{"shut", "fi_shutdown was called and nothing more", shut},
-	};
-	const struct fct_prog prog = {
-		.name = "fi_cairn_close",
-		.what = "Objects closed in any order.",
-		.cases = cases,
-		.n_cases = sizeof(cases) / sizeof(cases[0]),
-		.single = true,
-		.forks = true, /* fct_fault_hook comes before libfabric's use of the
-				* provider
-				*/
-	};
-
-	return fct_main(argc, argv, &prog);
-}
+FCT_PROGRAM(.name = "fi_cairn_close", .what = "Objects closed in any order.",
+	    .single = true, .forks = true,
+	    /* fct_fault_hook comes before libfabric's use of the * provider */)

@@ -43,22 +43,18 @@ struct side {
 	int result;
 };
 
-static int up(struct side *s, struct fct *t, struct fct_setup setup)
+static int up(struct side *s, struct fct_setup setup)
 {
 	struct fct_target mine;
-	int ret;
 
-	s->l.t = t;
 	setup.caps |= FI_MSG | FI_RMA;
-	FCT_DO(fct_link_up(&s->l, t, &setup));
+	FCT_DO(fct_link_up(&s->l, &setup));
 	FCT_DO(fct_mem_alloc(&s->l, &s->exposed, LEN, FI_REMOTE_READ | FI_REMOTE_WRITE));
 	FCT_DO(fct_mem_alloc(&s->l, &s->local, CROWD * BURST * LEN,
 			     FI_SEND | FI_RECV | FI_READ | FI_WRITE));
 	FCT_DO(fct_mem_alloc(&s->l, &s->message, LEN, FI_SEND | FI_RECV));
 	mine = fct_mem_target(&s->l, &s->exposed);
-	ret = fct_exchange(t, "region", &mine, &s->peer, sizeof(mine));
-out:
-	return ret;
+	return fct_exchange("region", &mine, &s->peer, sizeof(mine));
 }
 
 /* ---- completions and events ---- */
@@ -66,24 +62,21 @@ out:
 static int completed(struct side *s, const void *context, int err)
 {
 	const struct op *op = context;
-	struct fct *t = s->l.t;
-	int ret = 0;
 
 	if (context == &s->other) {
 		if (err)
-			FCT_FAIL(t, "the other connection: %s", fi_strerror(err));
+			FCT_FAIL("the other connection: %s", fi_strerror(err));
 		s->others++;
 		return 0;
 	}
 	if (op < s->op || op >= s->op + s->posted)
-		FCT_FAIL(t, "a completion without the context of an operation");
+		FCT_FAIL("a completion without the context of an operation");
 	if (s->op[op - s->op].ended++)
-		FCT_FAIL(t, "operation %td completed twice", op - s->op);
+		FCT_FAIL("operation %td completed twice", op - s->op);
 	s->ended++;
-	if (!err && !fct_is_client(t))
+	if (!err && !fct_is_client())
 		atomic_fetch_add(&s->begun, 1);
-out:
-	return ret;
+	return 0;
 }
 
 /* 1: there was a completion, 0: none. */
@@ -91,41 +84,33 @@ static int look(struct side *s, struct fid_cq *cq)
 {
 	struct fi_cq_err_entry err = {0};
 	struct fi_cq_data_entry e;
-	struct fct *t = s->l.t;
 	ssize_t n = fi_cq_read(cq, &e, 1);
-	int ret;
 
 	if (n == -FI_EAGAIN)
 		return 0;
 	if (n == 1)
 		return completed(s, e.op_context, 0) ? -1 : 1;
-	FCT_EQ(t, n, -FI_EAVAIL);
+	FCT_EQ(n, -FI_EAVAIL);
 	n = fi_cq_readerr(cq, &err, 0);
 	/* A thread may have ended what it belonged to, but it has not read it. */
-	FCT_EQ(t, n, 1);
-	FCT_TRUE(t, err.err > 0);
+	FCT_EQ(n, 1);
+	FCT_TRUE(err.err > 0);
 	FCT_DO(completed(s, err.op_context, err.err));
-	ret = 1;
-out:
-	return ret;
+	return 1;
 }
 
 static int look_at_events(struct side *s)
 {
 	struct fct_event e = {0};
-	struct fct *t = s->l.t;
 	ssize_t n = fi_eq_read(s->l.eq, &e.event, e.room, sizeof(e.room), 0);
-	int ret = 0;
 
 	if (n == -FI_EAGAIN)
 		return 0;
-	FCT_CALL(t, n);
-	FCT_EQ(t, e.event, FI_SHUTDOWN);
-	FCT_TRUE(t, e.cm.fid != &s->l.c.ep->fid);
-	FCT_EQ(t, ++s->shutdowns, 1);
-	ret = 0;
-out:
-	return ret;
+	FCT_CALL(n);
+	FCT_EQ(e.event, FI_SHUTDOWN);
+	FCT_TRUE(e.cm.fid != &s->l.c.ep->fid);
+	FCT_EQ(++s->shutdowns, 1);
+	return 0;
 }
 
 static int await_ended(struct side *s, struct fid_cq *cq)
@@ -133,14 +118,13 @@ static int await_ended(struct side *s, struct fid_cq *cq)
 	struct fct_wait w;
 	int ret = 0;
 
-	fct_wait_init(&w, s->l.t, "the end of every operation");
+	fct_wait_init(&w, "the end of every operation");
 	while (s->ended < s->posted) {
-		FCT_DO(look(s, cq));
+		FCT_GET(ret, look(s, cq));
 		if (!ret)
 			FCT_DO(fct_wait_again(&w));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 /* A message over the connection that goes on. */
@@ -148,30 +132,25 @@ static int other_connection(struct side *s, uint64_t seed)
 {
 	const unsigned int before = s->others;
 	struct fid_ep *ep = s->l.c.ep;
-	struct fct *t = s->l.t;
 	struct fct_wait w;
 	int ret;
 
-	if (fct_is_server(t))
-		FCT_CALL(t,
-			 fi_recv(ep, s->message.buf, LEN, s->message.desc, 0, &s->other));
-	FCT_DO(fct_barrier(t, "receive posted"));
-	if (fct_is_client(t)) {
+	if (fct_is_server())
+		FCT_CALL(fi_recv(ep, s->message.buf, LEN, s->message.desc, 0, &s->other));
+	FCT_DO(fct_barrier("receive posted"));
+	if (fct_is_client()) {
 		fct_fill(s->message.buf, LEN, seed);
-		FCT_CALL(t,
-			 fi_send(ep, s->message.buf, LEN, s->message.desc, 0, &s->other));
+		FCT_CALL(fi_send(ep, s->message.buf, LEN, s->message.desc, 0, &s->other));
 	}
-	fct_wait_init(&w, t, "a message on the other connection");
+	fct_wait_init(&w, "a message on the other connection");
 	while (s->others == before) {
-		FCT_DO(look(s, s->l.txcq));
+		FCT_GET(ret, look(s, s->l.txcq));
 		if (!ret)
 			FCT_DO(fct_wait_again(&w));
 	}
-	if (fct_is_server(t))
-		FCT_DATA(t, s->message.buf, LEN, seed);
-	ret = fct_barrier(t, "message done");
-out:
-	return ret;
+	if (fct_is_server())
+		FCT_DATA(s->message.buf, LEN, seed);
+	return fct_barrier("message done");
 }
 
 /* ---- ended by another thread ---- */
@@ -211,12 +190,10 @@ static ssize_t post(struct side *s)
  */
 static int post_until_ended(struct side *s)
 {
-	struct fct *t = s->l.t;
 	struct fct_wait w;
 	ssize_t n = 0;
-	int ret = 0;
 
-	fct_wait_init(&w, t, "a call that says that the connection has ended");
+	fct_wait_init(&w, "a call that says that the connection has ended");
 	for (;;) {
 		if (s->posted == (s->ending == CLOSE ? s->when : OPS))
 			break;
@@ -236,44 +213,39 @@ static int post_until_ended(struct side *s)
 	if (s->ending == CLOSE)
 		atomic_store(&s->begun, s->when);
 	else if (n)
-		FCT_TRUE(t, n == -FI_ESHUTDOWN || n == -FI_ENOTCONN);
-out:
-	return ret;
+		FCT_TRUE(n == -FI_ESHUTDOWN || n == -FI_ENOTCONN);
+	return 0;
 }
 
 static int sender(struct side *s)
 {
-	struct fct *t = s->l.t;
 	pthread_t thread;
 	bool own = s->ending != SHUTDOWN_BY_PEER;
 	int ret;
 
 	if (own)
-		FCT_TRUE(t, !pthread_create(&thread, NULL, end_it, s));
+		FCT_TRUE(!pthread_create(&thread, NULL, end_it, s));
 	ret = post_until_ended(s);
 	if (!ret)
 		ret = await_ended(s, s->l.txcq);
 	atomic_store(&s->give_up, true);
 	if (own)
 		pthread_join(thread, NULL);
-	if (ret)
-		goto out;
-	FCT_EQ(t, s->result, 0);
-out:
-	return ret;
+	FCT_DO(ret);
+	FCT_EQ(s->result, 0);
+	return 0;
 }
 
 static int receiver(struct side *s)
 {
 	const bool own = s->ending == SHUTDOWN_BY_PEER;
-	struct fct *t = s->l.t;
 	struct fct_wait w;
 	pthread_t thread;
 	int ret;
 
 	if (own)
-		FCT_TRUE(t, !pthread_create(&thread, NULL, end_it, s));
-	fct_wait_init(&w, t, "the connection's end");
+		FCT_TRUE(!pthread_create(&thread, NULL, end_it, s));
+	fct_wait_init(&w, "the connection's end");
 	do {
 		ret = look(s, s->l.rxcq);
 		if (ret >= 0)
@@ -284,31 +256,24 @@ static int receiver(struct side *s)
 	atomic_store(&s->give_up, true);
 	if (own)
 		pthread_join(thread, NULL);
-	if (ret < 0)
-		goto out;
-	FCT_EQ(t, s->result, 0);
+	FCT_DO(ret);
+	FCT_EQ(s->result, 0);
 	FCT_DO(await_ended(s, s->l.rxcq));
-out:
-	return ret;
+	return 0;
 }
 
 static int post_receives(struct side *s)
 {
-	struct fct *t = s->l.t;
-	int ret = 0;
-
 	while (s->posted < RECEIVES) {
-		FCT_CALL(t, fi_recv(s->c.ep, s->local.buf + (size_t)s->posted * LEN, LEN,
-				    s->local.desc, 0, &s->op[s->posted].ctx));
+		FCT_CALL(fi_recv(s->c.ep, s->local.buf + (size_t)s->posted * LEN, LEN,
+				 s->local.desc, 0, &s->op[s->posted].ctx));
 		s->posted++;
 	}
-out:
-	return ret;
+	return 0;
 }
 
 static int one_ending(struct side *s, unsigned int round)
 {
-	struct fct *t = s->l.t;
 	int i, ret;
 
 	memset(s->op, 0, sizeof(s->op));
@@ -318,61 +283,49 @@ static int one_ending(struct side *s, unsigned int round)
 	atomic_store(&s->give_up, false);
 	s->when = 1 + round * (s->ending == SHUTDOWN_BY_PEER ? 7 : 43);
 	FCT_DO(fct_conn_up(&s->l, &s->c));
-	if (fct_is_server(t))
+	if (fct_is_server())
 		FCT_DO(post_receives(s));
 	FCT_DO(other_connection(s, round));
-	FCT_DO(fct_is_client(t) ? sender(s) : receiver(s));
-	if (s->ending == CLOSE && fct_is_client(t))
+	FCT_DO(fct_is_client() ? sender(s) : receiver(s));
+	if (s->ending == CLOSE && fct_is_client())
 		s->c.ep = NULL;
 	FCT_DO(fct_conn_close(&s->l, &s->c));
 	FCT_DO(other_connection(s, round + 100));
 	for (i = 0; i < 20; i++) {
-		FCT_DO(look(s, s->l.txcq));
-		FCT_EQ(t, ret, 0);
+		FCT_GET(ret, look(s, s->l.txcq));
+		FCT_EQ(ret, 0);
 		FCT_DO(look_at_events(s));
 	}
-	ret = fct_barrier(t, "ended");
-out:
-	return ret;
+	return fct_barrier("ended");
 }
 
-static int ended_by_thread(struct fct *t, enum ending ending)
+static int ended_by_thread(enum ending ending)
 {
 	const struct fct_setup setup = {.threading = FI_THREAD_SAFE, .cq_size = 1024};
-	static struct side s;
+	FCT_AUTO(fct_link_end) struct side s = {0};
 	unsigned int round;
-	int ret;
 
-	memset(&s, 0, sizeof(s));
 	s.ending = ending;
-	FCT_DO(up(&s, t, setup));
+	FCT_DO(up(&s, setup));
 	for (round = 0; round < ROUNDS; round++)
 		FCT_DO(one_ending(&s, round));
-out:
-	return fct_link_down(&s.l, ret);
+	return 0;
 }
 
-static int thread_shutdown(struct fct *t)
-{
-	return ended_by_thread(t, SHUTDOWN);
-}
+FCT_CASE_CALL(thread_shutdown, "fi_shutdown by a thread while another posts and reads",
+	      ended_by_thread(SHUTDOWN))
 
-static int thread_shutdown_peer(struct fct *t)
-{
-	return ended_by_thread(t, SHUTDOWN_BY_PEER);
-}
+FCT_CASE_CALL(thread_shutdown_peer, "the same by a thread of the receiving side",
+	      ended_by_thread(SHUTDOWN_BY_PEER))
 
-static int thread_close(struct fct *t)
-{
-	return ended_by_thread(t, CLOSE);
-}
+FCT_CASE_CALL(thread_close, "fi_close by a thread while another reads",
+	      ended_by_thread(CLOSE))
 
 /* ---- a queue that was said to be small ---- */
 
 /* Each connection has as many messages as it may; nobody reads what becomes of them. */
 static int crowd_post(struct side *s)
 {
-	struct fct *t = s->l.t;
 	unsigned int i, n;
 	struct fct_ctx *ctx;
 	int ret = 0;
@@ -382,7 +335,7 @@ static int crowd_post(struct side *s)
 		for (i = 0; i < CROWD; i++) {
 			ctx = &s->op[s->posted].ctx;
 			buf = s->local.buf + (size_t)(i * BURST + n) * LEN;
-			if (fct_is_server(t)) {
+			if (fct_is_server()) {
 				ret = (int)fi_recv(s->crowd[i].ep, buf, LEN,
 						   s->local.desc, 0, ctx);
 			} else {
@@ -391,66 +344,56 @@ static int crowd_post(struct side *s)
 						   s->local.desc, 0, ctx);
 			}
 			if (ret)
-				FCT_FAIL(t, "message %u of connection %u: %s", n, i,
+				FCT_FAIL("message %u of connection %u: %s", n, i,
 					 fi_strerror(-ret));
 			s->posted++;
 		}
 	}
-out:
-	return ret;
+	return 0;
 }
 
-static int pressure(struct fct *t)
+FCT_CASE(pressure, "a small queue with all that many connections can have under way")
 {
 	const struct fct_setup setup = {.cq_size = 64};
-	static struct side s;
+	FCT_AUTO(fct_link_end) struct side s = {0};
 	struct fid_cq *small;
 	unsigned int i;
-	int ret;
 
-	memset(&s, 0, sizeof(s));
-	FCT_DO(up(&s, t, setup));
+	FCT_DO(up(&s, setup));
 	FCT_DO(fct_cq_open(&s.l, 1, FI_CQ_FORMAT_DATA, FI_WAIT_NONE, &small));
 	for (i = 0; i < CROWD; i++) {
 		s.crowd[i].txcq = s.crowd[i].rxcq = small;
 		FCT_DO(fct_conn_up(&s.l, &s.crowd[i]));
 	}
-	if (fct_is_server(t))
+	if (fct_is_server())
 		FCT_DO(crowd_post(&s));
-	FCT_DO(fct_barrier(t, "receives posted"));
-	if (fct_is_client(t))
+	FCT_DO(fct_barrier("receives posted"));
+	if (fct_is_client())
 		FCT_DO(crowd_post(&s));
 	for (i = 0; i < 8; i++)
 		FCT_DO(other_connection(&s, i));
 	FCT_DO(await_ended(&s, small));
-	FCT_DO(look(&s, small));
-	FCT_EQ(t, ret, 0);
-	for (i = 0; i < CROWD * BURST && fct_is_server(t); i++)
-		FCT_DATA(t, s.local.buf + (size_t)i * LEN, LEN, i);
-	ret = fct_barrier(t, "compared");
-out:
-	return fct_link_down(&s.l, ret);
+	FCT_EQ(look(&s, small), 0);
+	for (i = 0; i < CROWD * BURST && fct_is_server(); i++)
+		FCT_DATA(s.local.buf + (size_t)i * LEN, LEN, i);
+	return fct_barrier("compared");
 }
 
 /* ---- an atomic that cannot be ---- */
 
-static int misaligned(struct fct *t)
+FCT_CASE(misaligned, "atomics that are refused beside traffic")
 {
 	const struct fct_setup setup = {.caps = FI_ATOMIC, .cq_size = 64};
-	static struct side s;
+	FCT_AUTO(fct_link_end) struct side s = {0};
 	unsigned int at;
-	int ret;
 
-	memset(&s, 0, sizeof(s));
-	FCT_DO(up(&s, t, setup));
+	FCT_DO(up(&s, setup));
 	FCT_DO(fct_conn_up(&s.l, &s.c));
 	if (strcmp(s.l.info->fabric_attr->prov_name, "pverbs"))
-		FCT_DO(fct_skip(t,
-				"fi_cairn_atomic shows what becomes of the connection"));
+		FCT_DO(fct_skip("fi_cairn_atomic shows what becomes of the connection"));
 	for (at = 1; at < 8; at++) {
-		if (fct_is_client(t))
-			FCT_ERR(t,
-				fi_fetch_atomic(s.c.ep, s.local.buf, 1, s.local.desc,
+		if (fct_is_client())
+			FCT_ERR(fi_fetch_atomic(s.c.ep, s.local.buf, 1, s.local.desc,
 						s.local.buf + 8, s.local.desc, 0,
 						s.peer.addr + at, s.peer.key, FI_UINT64,
 						FI_SUM, &s.op[0].ctx),
@@ -458,39 +401,15 @@ static int misaligned(struct fct *t)
 		FCT_DO(other_connection(&s, at));
 	}
 	/* The call was refused and nothing more: its connection goes on, too. */
-	if (fct_is_client(t)) {
+	if (fct_is_client()) {
 		s.posted = 1;
-		FCT_CALL(t, fi_fetch_atomic(s.c.ep, s.local.buf, 1, s.local.desc,
-					    s.local.buf + 8, s.local.desc, 0, s.peer.addr,
-					    s.peer.key, FI_UINT64, FI_SUM, &s.op[0].ctx));
+		FCT_CALL(fi_fetch_atomic(s.c.ep, s.local.buf, 1, s.local.desc,
+					 s.local.buf + 8, s.local.desc, 0, s.peer.addr,
+					 s.peer.key, FI_UINT64, FI_SUM, &s.op[0].ctx));
 		FCT_DO(await_ended(&s, s.l.txcq));
 	}
-	FCT_DO(other_connection(&s, 99));
-out:
-	return fct_link_down(&s.l, ret);
+	return other_connection(&s, 99);
 }
 
-int main(int argc, char **argv)
-{
-	static const struct fct_case cases[] = {
-		{"thread_shutdown",
-		 "fi_shutdown by a thread while another posts and reads",
-		 thread_shutdown},
-		{"thread_shutdown_peer", "the same by a thread of the receiving side",
-		 thread_shutdown_peer},
-		{"thread_close", "fi_close by a thread while another reads",
-		 thread_close},
-		{"pressure",
-		 "a small queue with all that many connections can have under way",
-		 pressure},
-		{"misaligned", "atomics that are refused beside traffic", misaligned},
-	};
-	const struct fct_prog prog = {
-		.name = "fi_cairn_end",
-		.what = "Connections in trouble beside one that goes on.",
-		.cases = cases,
-		.n_cases = sizeof(cases) / sizeof(cases[0]),
-	};
-
-	return fct_main(argc, argv, &prog);
-}
+FCT_PROGRAM(.name = "fi_cairn_end",
+	    .what = "Connections in trouble beside one that goes on.")

@@ -69,9 +69,9 @@ static int other_connection(struct scene *other)
 	return check_scene(other, "the other connection");
 }
 
-static void play(struct scene *s, struct fct *t, struct scene *other)
+static void play(struct scene *s, struct scene *other)
 {
-	if (!fct_scene_open(s, t) && !other_connection(other) && !fct_scene_message(s) &&
+	if (!fct_scene_open(s) && !other_connection(other) && !fct_scene_message(s) &&
 	    !fct_scene_transfers(s))
 		fct_scene_ends(s);
 	other_connection(other);
@@ -79,12 +79,12 @@ static void play(struct scene *s, struct fct *t, struct scene *other)
 }
 
 /* A whole scene without failures, which leaves nothing that was not there before. */
-static int play_well(struct fct *t, struct scene *other, const char *when)
+static int play_well(struct scene *other, const char *when)
 {
 	const int objects = fct_fault_objects();
 	struct scene s;
 
-	play(&s, t, other);
+	play(&s, other);
 	if (check_scene(&s, when))
 		return -1;
 	if (s.err)
@@ -95,19 +95,19 @@ static int play_well(struct fct *t, struct scene *other, const char *when)
 	return 0;
 }
 
-static int one_failure(struct fct *t, enum fault_kind kind, unsigned int nth, bool on)
+static int one_failure(enum fault_kind kind, unsigned int nth, bool on)
 {
 	struct scene other, *s = &outcome->scene;
 	int fds, objects;
 
-	if (fct_scene_open(&other, t))
+	if (fct_scene_open(&other))
 		return wrong("opening without failures", other.err, 0);
-	if (play_well(t, &other, "before the failure"))
+	if (play_well(&other, "before the failure"))
 		return -1;
 	fds = descriptors();
 	objects = fct_fault_objects();
 	fct_fault_arm(kind, nth, on);
-	play(s, t, &other);
+	play(s, &other);
 	fct_fault_disarm();
 	outcome->name = fct_fault_failed();
 	outcome->hit = outcome->name;
@@ -120,7 +120,7 @@ static int one_failure(struct fct *t, enum fault_kind kind, unsigned int nth, bo
 		return wrong("objects of the device", fct_fault_objects(), objects);
 	if (descriptors() != fds)
 		return wrong("descriptors", descriptors(), fds);
-	if (other_connection(&other) || play_well(t, &other, "after the failure"))
+	if (other_connection(&other) || play_well(&other, "after the failure"))
 		return -1;
 	if (descriptors() != fds)
 		return wrong("descriptors in the end", descriptors(), fds);
@@ -129,15 +129,15 @@ static int one_failure(struct fct *t, enum fault_kind kind, unsigned int nth, bo
 }
 
 /* The provider is loaded and asked for the first time. */
-static int first_failure(struct fct *t, enum fault_kind kind, unsigned int nth, bool on)
+static int first_failure(enum fault_kind kind, unsigned int nth, bool on)
 {
 	struct fi_info *info = NULL, *hints;
 	struct fct_setup setup = {.caps = FI_MSG};
 
 	fct_fault_arm(kind, nth, on);
-	hints = fct_hints(t, &setup);
+	hints = fct_hints(&setup);
 	outcome->told =
-		!hints || fi_getinfo(FCT_API, t->opts.src, "0", FI_SOURCE, hints, &info);
+		!hints || fi_getinfo(FCT_API, fct.opts.src, "0", FI_SOURCE, hints, &info);
 	fct_fault_disarm();
 	outcome->name = fct_fault_failed();
 	outcome->hit = outcome->name;
@@ -149,78 +149,75 @@ static int first_failure(struct fct *t, enum fault_kind kind, unsigned int nth, 
 }
 
 struct campaign {
-	int (*run)(struct fct *t, enum fault_kind kind, unsigned int nth, bool on);
+	int (*run)(enum fault_kind kind, unsigned int nth, bool on);
 	enum fault_kind kind;
 	bool on;
 };
 
 /* In a process that has not used libfabric yet; its end is looked at by a leak checker.
  */
-static void run_in_child(struct fct *t, const struct campaign *c, unsigned int nth)
+static void run_in_child(const struct campaign *c, unsigned int nth)
 {
 	signal(SIGALRM, SIG_DFL);
-	alarm(RUN_SECONDS * t->scale);
-	if (fct_fault_hook(t->opts.prov))
+	alarm(RUN_SECONDS * fct.scale);
+	if (fct_fault_hook(fct.opts.prov))
 		wrong("the provider's library", 0, 1);
 	else
-		c->run(t, c->kind, nth, c->on);
+		c->run(c->kind, nth, c->on);
 	exit(outcome->wrong[0] ? 1 : 0);
 }
 
-static int run_one(struct fct *t, const struct campaign *c, unsigned int nth)
+static int run_one(const struct campaign *c, unsigned int nth)
 {
-	int how, ret = 0;
+	int how;
 	pid_t pid;
 
 	memset(outcome, 0, sizeof(*outcome));
 	fflush(stdout);
 	pid = fork();
 	if (!pid)
-		run_in_child(t, c, nth);
-	FCT_TRUE(t, pid > 0);
-	FCT_TRUE(t, waitpid(pid, &how, 0) == pid);
+		run_in_child(c, nth);
+	FCT_TRUE(pid > 0);
+	FCT_TRUE(waitpid(pid, &how, 0) == pid);
 	if (WIFSIGNALED(how))
-		FCT_FAIL(t, "failure %u (%s): %s at \"%s\"", nth,
+		FCT_FAIL("failure %u (%s): %s at \"%s\"", nth,
 			 outcome->name ? outcome->name : "?", strsignal(WTERMSIG(how)),
 			 outcome->scene.doing ? outcome->scene.doing : "?");
 	if (outcome->wrong[0])
-		FCT_FAIL(t, "failure %u (%s): %s", nth,
-			 outcome->name ? outcome->name : "?", outcome->wrong);
+		FCT_FAIL("failure %u (%s): %s", nth, outcome->name ? outcome->name : "?",
+			 outcome->wrong);
 	if (WEXITSTATUS(how))
-		FCT_FAIL(t, "failure %u (%s): the process ended with status %d", nth,
+		FCT_FAIL("failure %u (%s): the process ended with status %d", nth,
 			 outcome->name ? outcome->name : "?", WEXITSTATUS(how));
-out:
-	return ret;
+	return 0;
 }
 
 /* What is over another provider has none. */
-static bool has_device(const struct fct *t)
+static bool has_device(void)
 {
-	return !strchr(t->opts.prov, ';') && strcmp(t->opts.prov, "route") != 0;
+	return !strchr(fct.opts.prov, ';') && strcmp(fct.opts.prov, "route") != 0;
 }
 
-static int campaign(struct fct *t, const struct campaign *c)
+static int campaign(const struct campaign *c)
 {
 	unsigned int nth = 0, told = 0;
-	int ret;
 
 	do {
-		FCT_DO(run_one(t, c, ++nth));
+		FCT_DO(run_one(c, ++nth));
 		told += outcome->hit && outcome->told;
 		if (outcome->hit)
-			fct_note(t, "%u: %s: %s at %s", nth, outcome->name,
+			fct_note("%u: %s: %s at %s", nth, outcome->name,
 				 outcome->told ? "told" : "borne",
 				 outcome->scene.doing ? outcome->scene.doing
 						      : "fi_getinfo");
-		FCT_TRUE(t, nth < MOST_RUNS);
+		FCT_TRUE(nth < MOST_RUNS);
 	} while (outcome->hit);
-	fct_note(t, "%u failures, %u told, %u borne", nth - 1, told, nth - 1 - told);
-	FCT_TRUE(t, nth > 1 || (c->kind == FAULT_DEVICE && !has_device(t)));
-out:
-	return ret;
+	fct_note("%u failures, %u told, %u borne", nth - 1, told, nth - 1 - told);
+	FCT_TRUE(nth > 1 || (c->kind == FAULT_DEVICE && !has_device()));
+	return 0;
 }
 
-static int first(struct fct *t)
+FCT_CASE(first, "memory or the device fails when fi_getinfo is called first")
 {
 	static const struct campaign c[] = {{first_failure, FAULT_MEMORY, false},
 					    {first_failure, FAULT_MEMORY, true},
@@ -228,43 +225,36 @@ static int first(struct fct *t)
 	size_t i;
 
 	for (i = 0; i < sizeof(c) / sizeof(c[0]); i++)
-		if (campaign(t, &c[i]))
+		if (campaign(&c[i]))
 			return -1;
 	return 0;
 }
 
-static int memory(struct fct *t)
-{
-	return campaign(t, &(struct campaign){one_failure, FAULT_MEMORY, false});
-}
+FCT_CASE_CALL(memory, "each allocation fails",
+	      campaign(&(struct campaign){one_failure, FAULT_MEMORY, false}))
 
-static int memory_gone(struct fct *t)
-{
-	return campaign(t, &(struct campaign){one_failure, FAULT_MEMORY, true});
-}
+FCT_CASE_CALL(memory_gone, "each allocation fails, and all after it",
+	      campaign(&(struct campaign){one_failure, FAULT_MEMORY, true}))
 
-static int system_call(struct fct *t)
-{
-	return campaign(t, &(struct campaign){one_failure, FAULT_SYSTEM, false});
-}
+FCT_CASE_CALL(system_call,
+	      "each call that makes a descriptor or looks up addresses fails",
+	      campaign(&(struct campaign){one_failure, FAULT_SYSTEM, false}))
 
-static int device(struct fct *t)
-{
-	return campaign(t, &(struct campaign){one_failure, FAULT_DEVICE, false});
-}
+FCT_CASE_CALL(device, "each call of libibverbs and librdmacm fails",
+	      campaign(&(struct campaign){one_failure, FAULT_DEVICE, false}))
 
 /* A datagram endpoint, and a group that it joins. */
-static void play_datagrams(struct scene *s, struct fct *t)
+static void play_datagrams(struct scene *s)
 {
-	fct_scene_datagrams(s, t);
+	fct_scene_datagrams(s);
 	fct_scene_close(s);
 }
 
-static int datagrams_well(struct fct *t, const char *when)
+static int datagrams_well(const char *when)
 {
 	struct scene s;
 
-	play_datagrams(&s, t);
+	play_datagrams(&s);
 	if (check_scene(&s, when))
 		return -1;
 	outcome->absent = s.err == -FI_ENODATA && !s.fabric;
@@ -273,18 +263,17 @@ static int datagrams_well(struct fct *t, const char *when)
 	return s.err ? wrong(when, s.err, 0) : 0;
 }
 
-static int datagram_failure(struct fct *t, enum fault_kind kind, unsigned int nth,
-			    bool on)
+static int datagram_failure(enum fault_kind kind, unsigned int nth, bool on)
 {
 	struct scene *s = &outcome->scene;
 	int fds, objects;
 
-	if (datagrams_well(t, "before the failure"))
+	if (datagrams_well("before the failure"))
 		return -1;
 	fds = descriptors();
 	objects = fct_fault_objects();
 	fct_fault_arm(kind, nth, on);
-	play_datagrams(s, t);
+	play_datagrams(s);
 	fct_fault_disarm();
 	outcome->name = fct_fault_failed();
 	outcome->hit = outcome->name;
@@ -297,47 +286,31 @@ static int datagram_failure(struct fct *t, enum fault_kind kind, unsigned int nt
 		return wrong("objects of the device", fct_fault_objects(), objects);
 	if (descriptors() != fds)
 		return wrong("descriptors", descriptors(), fds);
-	return datagrams_well(t, "after the failure");
+	return datagrams_well("after the failure");
 }
 
-static int datagrams(struct fct *t)
+FCT_CASE(datagrams, "memory or the device fails for a datagram endpoint and a group")
 {
 	static const struct campaign c[] = {{datagram_failure, FAULT_MEMORY, false},
 					    {datagram_failure, FAULT_DEVICE, false}};
 	size_t i;
 
 	/* One in which nothing fails. */
-	if (run_one(t, &c[0], 0))
+	if (run_one(&c[0], 0))
 		return -1;
 	if (outcome->absent)
-		return fct_skip(t, "no datagram endpoint with multicast");
+		return fct_skip("no datagram endpoint with multicast");
 	for (i = 0; i < sizeof(c) / sizeof(c[0]); i++)
-		if (campaign(t, &c[i]))
+		if (campaign(&c[i]))
 			return -1;
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	static const struct fct_case cases[] = {
-		{"first", "memory or the device fails when fi_getinfo is called first",
-		 first},
-		{"memory", "each allocation fails", memory},
-		{"memory_gone", "each allocation fails, and all after it", memory_gone},
-		{"system_call",
-		 "each call that makes a descriptor or looks up addresses "
-		 "fails",
-		 system_call},
-		{"datagrams",
-		 "memory or the device fails for a datagram endpoint and a group",
-		 datagrams},
-		{"device", "each call of libibverbs and librdmacm fails", device},
-	};
 	const struct fct_prog prog = {
 		.name = "fi_cairn_fault",
 		.what = "What a provider makes of calls that fail.",
-		.cases = cases,
-		.n_cases = sizeof(cases) / sizeof(cases[0]),
 		.single = true,
 		.forks = true,
 	};

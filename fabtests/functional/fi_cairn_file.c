@@ -63,39 +63,36 @@ static int option(int val, const char *arg)
 	}
 }
 
-static int open_input(struct file_ring *r, struct fct *t)
+static int open_input(struct file_ring *r)
 {
 	struct stat st;
 
-	r->path = t->opts.args[0];
+	r->path = fct.opts.args[0];
 	r->fd = open(r->path, O_RDONLY | O_CLOEXEC);
 	if (r->fd < 0 || fstat(r->fd, &st))
-		return fct_fail_at(t, NULL, 0, "cannot open %s: %s", r->path,
-				   strerror(errno));
+		return fct_fail("cannot open %s: %s", r->path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return fct_fail_at(t, NULL, 0, "%s is not a regular file", r->path);
+		return fct_fail("%s is not a regular file", r->path);
 	r->job.size = (uint64_t)st.st_size;
 	r->job.chunk = (uint32_t)opt.chunk;
 	r->job.window = (uint32_t)opt.window;
 	r->job.mode = opt.mode;
-	return fct_tell(t, "job", &r->job, sizeof(r->job));
+	return fct_tell("job", &r->job, sizeof(r->job));
 }
 
-static int open_output(struct file_ring *r, struct fct *t)
+static int open_output(struct file_ring *r)
 {
-	if (fct_hear(t, "job", &r->job, sizeof(r->job)))
+	if (fct_hear("job", &r->job, sizeof(r->job)))
 		return -1;
 	if (!r->job.chunk || !r->job.window || r->job.window > FILE_MAX_WINDOW ||
 	    r->job.mode > FILE_READ)
-		return fct_fail_at(t, NULL, 0,
-				   "the client asked for an impossible transfer");
+		return fct_fail("the client asked for an impossible transfer");
 	r->path = opt.output;
 	if (!r->path)
 		return 0;
 	r->fd = open(r->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (r->fd < 0)
-		return fct_fail_at(t, NULL, 0, "cannot create %s: %s", r->path,
-				   strerror(errno));
+		return fct_fail("cannot create %s: %s", r->path, strerror(errno));
 	r->created = true;
 	return 0;
 }
@@ -110,11 +107,9 @@ static int prepare(struct file_ring *r)
 		[FILE_READ] = {FI_READ, FI_REMOTE_READ},
 	};
 	struct fct_link *l = &r->l;
-	bool exposes =
-		access[r->job.mode][l->t->role] & (FI_REMOTE_READ | FI_REMOTE_WRITE);
+	bool exposes = access[r->job.mode][fct.role] & (FI_REMOTE_READ | FI_REMOTE_WRITE);
 	size_t window = r->job.window;
 	struct fct_target mine = {0};
-	int ret;
 
 	if (r->job.chunk > l->info->ep_attr->max_msg_size)
 		r->job.chunk = (uint32_t)l->info->ep_attr->max_msg_size;
@@ -122,16 +117,14 @@ static int prepare(struct file_ring *r)
 		r->job.chunk = (uint32_t)l->peer.max_msg_size;
 	r->chunks = (r->job.size + r->job.chunk - 1) / r->job.chunk;
 	FCT_DO(fct_mem_alloc(l, &r->data, window * r->job.chunk,
-			     access[r->job.mode][l->t->role]));
+			     access[r->job.mode][fct.role]));
 	FCT_DO(fct_mem_alloc(l, &r->notes, window * sizeof(struct file_note),
 			     FI_SEND | FI_RECV));
 	FCT_DO(fct_mem_alloc(l, &r->credits, window * sizeof(struct file_credit),
 			     FI_SEND | FI_RECV));
 	if (exposes)
 		mine = fct_mem_target(l, &r->data);
-	ret = fct_exchange(l->t, "ring", &mine, &r->remote, sizeof(mine));
-out:
-	return ret;
+	return fct_exchange("ring", &mine, &r->remote, sizeof(mine));
 }
 
 static void hex(char *text, const uint8_t *digest)
@@ -148,79 +141,78 @@ static int compare(struct file_ring *r)
 	uint8_t mine[FILE_DIGEST_LEN], theirs[FILE_DIGEST_LEN];
 	char here[2 * FILE_DIGEST_LEN + 1], there[2 * FILE_DIGEST_LEN + 1];
 	uint64_t ns = fct_now_ns() - r->start_ns;
-	struct fct *t = r->l.t;
-	int ret;
 
 	EVP_DigestFinal_ex(r->md, mine, NULL);
-	FCT_DO(fct_exchange(t, "digest", mine, theirs, sizeof(mine)));
+	FCT_DO(fct_exchange("digest", mine, theirs, sizeof(mine)));
 	hex(here, mine);
 	hex(there, theirs);
 	if (memcmp(mine, theirs, sizeof(mine)))
-		FCT_FAIL(t, "the file arrived changed: SHA-256 here %s, there %s", here,
+		FCT_FAIL("the file arrived changed: SHA-256 here %s, there %s", here,
 			 there);
-	printf("%s: %s %llu bytes in %.3f s, %.1f MB/s, SHA-256 %s\n", fct_role_name(t),
-	       fct_is_client(t) ? "sent" : "received", (unsigned long long)r->job.size,
+	printf("%s: %s %llu bytes in %.3f s, %.1f MB/s, SHA-256 %s\n", fct_role_name(),
+	       fct_is_client() ? "sent" : "received", (unsigned long long)r->job.size,
 	       (double)ns / 1e9, (double)r->job.size * 1e3 / (double)(ns ? ns : 1), here);
 	fflush(stdout);
-out:
-	return ret;
+	return 0;
 }
 
-static int transfer(struct file_ring *r, struct fct *t)
+static int connected(struct file_ring *r)
 {
 	struct fct_setup s = {.caps = FI_MSG};
-	int ret;
 
-	r->fd = -1;
-	r->md = EVP_MD_CTX_new();
-	if (!r->md || !EVP_DigestInit_ex(r->md, EVP_sha256(), NULL))
-		return fct_fail_at(t, NULL, 0, "SHA-256 is not available");
-	if (fct_is_client(t) ? open_input(r, t) : open_output(r, t))
-		return -1;
 	if (r->job.mode != FILE_MSG) {
 		s.caps |= FI_RMA;
 		s.msg_order = FI_ORDER_SAW | FI_ORDER_SAS;
 	}
 	s.tx_size = 2 * (size_t)r->job.window;
 	s.rx_size = r->job.window;
-	FCT_DO(fct_link_up(&r->l, t, &s));
+	FCT_DO(fct_link_up(&r->l, &s));
 	FCT_DO(prepare(r));
-	FCT_DO(fct_is_client(t) ? fct_file_send(r) : fct_file_receive(r));
+	FCT_DO(fct_is_client() ? fct_file_send(r) : fct_file_receive(r));
 	if (r->fd >= 0 && close(r->fd)) {
 		r->fd = -1;
-		FCT_FAIL(t, "cannot write %s: %s", r->path, strerror(errno));
+		FCT_FAIL("cannot write %s: %s", r->path, strerror(errno));
 	}
 	r->fd = -1;
-	ret = compare(r);
-out:
-	return fct_link_down(&r->l, ret);
+	return compare(r);
 }
 
-static int report(struct fct *t, const struct file_ring *r)
+static int transfer(struct file_ring *r)
+{
+	r->fd = -1;
+	r->md = EVP_MD_CTX_new();
+	if (!r->md || !EVP_DigestInit_ex(r->md, EVP_sha256(), NULL))
+		return fct_fail("SHA-256 is not available");
+	if (fct_is_client() ? open_input(r) : open_output(r))
+		return -1;
+	return fct_link_down(&r->l, connected(r));
+}
+
+static int report(const struct file_ring *r)
 {
 	enum fct_result peer = FCT_PASS;
 	const char *mode = r->job.mode <= FILE_READ ? mode_names[r->job.mode] : "?";
-	const char *other = fct_is_client(t) ? "server" : "client";
+	const char *other = fct_is_client() ? "server" : "client";
 	char why[FCT_WHY_LEN] = "";
 	bool followed = false, mine, gone;
 
-	gone = fct_ctl_end(t, &peer, why, sizeof(why), &followed) < 0;
-	if (t->result == FCT_PASS && peer == FCT_PASS && !gone) {
-		if (fct_is_client(t))
+	gone = fct_ctl_end(&peer, why, sizeof(why), &followed) < 0;
+	if (fct.result == FCT_PASS && peer == FCT_PASS && !gone) {
+		if (fct_is_client())
 			printf("ok %s: the file is the same on both sides\n", mode);
 		return 0;
 	}
-	mine = t->result != FCT_PASS && !t->followed;
+	mine = fct.result != FCT_PASS && !fct.followed;
 	if (gone)
 		printf("not ok %s: the %s ended before the transfer was complete (%s)\n",
-		       mode, other, t->why);
-	else if (fct_is_client(t) || !t->opts.self)
+		       mode, other, fct.why);
+	else if (fct_is_client() || !fct.opts.self)
 		printf("%s %s: %s%s%s\n",
-		       t->result == FCT_SKIP || peer == FCT_SKIP ? "skip" : "not ok",
-		       mode, mine ? "" : other, mine ? "" : ": ", mine ? t->why : why);
-	if (fct_is_server(t) && r->path && r->created)
+		       fct.result == FCT_SKIP || peer == FCT_SKIP ? "skip" : "not ok",
+		       mode, mine ? "" : other, mine ? "" : ": ", mine ? fct.why : why);
+	if (fct_is_server() && r->path && r->created)
 		printf("%s is not complete\n", r->path);
-	return !gone && (t->result == FCT_SKIP || peer == FCT_SKIP) ? 77 : 1;
+	return !gone && (fct.result == FCT_SKIP || peer == FCT_SKIP) ? 77 : 1;
 }
 
 int main(int argc, char **argv)
@@ -247,23 +239,22 @@ int main(int argc, char **argv)
 			"8)\n",
 	};
 	static struct file_ring ring;
-	struct fct t;
-	int ret = fct_start(&t, argc, argv, &prog);
+	int ret = fct_start(argc, argv, &prog);
 
-	if (fct_is_client(&t) && t.opts.n_args != 1) {
+	if (fct_is_client() && fct.opts.n_args != 1) {
 		fprintf(stderr, "fi_cairn_file: one FILE to send is needed (--help)\n");
 		exit(2);
 	}
-	ret = fct_probe(&t) ? 1 : 0;
-	if (fct_agree(&t, ret))
+	ret = fct_probe() ? 1 : 0;
+	if (fct_agree(ret))
 		ret = 1;
 	if (!ret) {
-		transfer(&ring, &t);
+		transfer(&ring);
 		EVP_MD_CTX_free(ring.md);
 		if (ring.fd >= 0)
 			close(ring.fd);
-		ret = report(&t, &ring);
+		ret = report(&ring);
 	}
 	fct_watchdog_stop();
-	return fct_stop(&t, ret);
+	return fct_stop(ret);
 }

@@ -20,7 +20,6 @@ static struct host {
 static uint32_t host_count;
 
 struct job {
-	struct fct *t;
 	struct mesh_shared *shared;
 	uint64_t caps;
 	int (*use)(struct mesh *m);
@@ -30,7 +29,7 @@ struct job {
 
 /* FCT_HOST_ENV, "NAME=VALUE": a variable of this process, with the host's name for "@".
  */
-static int set_own(struct fct *t, const char *netns)
+static int set_own(const char *netns)
 {
 	const char *text = getenv("FCT_HOST_ENV"), *host = strrchr(netns, '/') + 1;
 	const char *value = text ? strchr(text, '=') : NULL, *at;
@@ -45,32 +44,36 @@ static int set_own(struct fct *t, const char *netns)
 			 at + 1);
 	else
 		snprintf(now, sizeof(now), "%s", value);
-	return setenv(name, now, 1) ? fct_fail_at(t, NULL, 0, "setenv: %s", name) : 0;
+	return setenv(name, now, 1) ? fct_fail("setenv: %s", name) : 0;
 }
 
-static int run(struct fct *t, struct job *job, uint32_t self)
+static int take_part(struct mesh *m, struct job *job, uint32_t self)
 {
 	const struct host *host = &hosts[self % (host_count ? host_count : 1)];
+
+	if (host->address)
+		fct.opts.src = host->address;
+	if (!fct.opts.src)
+		fct.opts.src = "127.0.0.1";
+	if (host->netns && fct_enter_netns(host->netns))
+		FCT_FAIL("no host %s", host->netns);
+	if (host->netns)
+		FCT_DO(set_own(host->netns));
+	FCT_DO(fct_mesh_up(m, job->shared, self, job->caps));
+	return job->use(m);
+}
+
+static int run(struct job *job, uint32_t self)
+{
 	struct mesh *m = calloc(1, sizeof(*m));
 	int ret;
 
 	if (!m)
-		return fct_fail_at(t, NULL, 0, "no memory");
-	m->l.t = t;
-	if (host->address)
-		t->opts.src = host->address;
-	if (!t->opts.src)
-		t->opts.src = "127.0.0.1";
-	if (host->netns && fct_enter_netns(host->netns))
-		FCT_FAIL(t, "no host %s", host->netns);
-	if (host->netns)
-		FCT_DO(set_own(t, host->netns));
-	FCT_DO(fct_mesh_up(m, t, job->shared, self, job->caps));
-	ret = job->use(m);
-out:
+		return fct_fail("no memory");
+	ret = take_part(m, job, self);
 	/* What others see of the closing that follows is no failure of theirs. */
 	if (ret && atomic_exchange(&job->shared->over, true))
-		t->followed = true;
+		fct.followed = true;
 	ret = fct_mesh_down(m, ret);
 	free(m);
 	return ret;
@@ -78,42 +81,37 @@ out:
 
 static _Noreturn void be_peer(struct job *job, uint32_t self, pid_t parent)
 {
-	struct fct t = *job->t;
-
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	t.next_key += (uint64_t)self << 32;
-	fct_watchdog(&t);
-	if (run(&t, job, self) && t.result == FCT_PASS)
-		fct_fail_at(&t, NULL, 0, "failed without saying why");
+	fct.next_key += (uint64_t)self << 32;
+	fct_watchdog();
+	if (run(job, self) && fct.result == FCT_PASS)
+		fct_fail("failed without saying why");
 	fct_watchdog_stop();
-	job->shared->peer[self].result = t.result;
-	job->shared->peer[self].followed = t.followed;
-	snprintf(job->shared->peer[self].why, FCT_WHY_LEN, "%s", t.why);
+	job->shared->peer[self].result = fct.result;
+	job->shared->peer[self].followed = fct.followed;
+	snprintf(job->shared->peer[self].why, FCT_WHY_LEN, "%s", fct.why);
 	exit(0);
 }
 
 static int ended(struct job *job, uint32_t self, int how)
 {
 	const char *why = job->shared->peer[self].why;
-	struct fct *t = job->t;
 
 	job->pid[self] = 0;
 	if (WIFSIGNALED(how))
-		return fct_fail_at(t, NULL, 0, "peer %u died of signal %d", self,
-				   WTERMSIG(how));
+		return fct_fail("peer %u died of signal %d", self, WTERMSIG(how));
 	if (WEXITSTATUS(how))
-		return fct_fail_at(t, NULL, 0, "peer %u ended with status %d", self,
-				   WEXITSTATUS(how));
+		return fct_fail("peer %u ended with status %d", self, WEXITSTATUS(how));
 	if (job->shared->peer[self].result == FCT_SKIP)
-		return fct_skip(t, "%s", why);
+		return fct_skip("%s", why);
 	if (job->shared->peer[self].followed) {
 		job->followed = why;
 		return 0;
 	}
 	if (job->shared->peer[self].result != FCT_PASS)
-		return fct_fail_at(t, NULL, 0, "peer %u: %s", self, why);
+		return fct_fail("peer %u: %s", self, why);
 	return 0;
 }
 
@@ -125,7 +123,7 @@ static int watch(struct job *job)
 	int how, ret = 0;
 	pid_t pid;
 
-	fct_wait_init(&w, job->t, "the peers");
+	fct_wait_init(&w, "the peers");
 	w.end_ms = UINT64_MAX; /* they have the run's deadline */
 	while (left && !ret) {
 		pid = waitpid(-1, &how, WNOHANG);
@@ -139,13 +137,13 @@ static int watch(struct job *job)
 		left--;
 	}
 	if (!ret && job->followed)
-		ret = fct_fail_at(job->t, NULL, 0, "%s", job->followed);
+		ret = fct_fail("%s", job->followed);
 	return ret;
 }
 
-static int peers(struct fct *t, uint64_t caps, int (*use)(struct mesh *m))
+static int peers(uint64_t caps, int (*use)(struct mesh *m))
 {
-	struct job job = {.t = t, .caps = caps, .use = use};
+	struct job job = {.caps = caps, .use = use};
 	pid_t parent = getpid();
 	uint32_t self;
 	int ret = 0;
@@ -153,19 +151,19 @@ static int peers(struct fct *t, uint64_t caps, int (*use)(struct mesh *m))
 	job.shared = mmap(NULL, sizeof(*job.shared), PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (job.shared == MAP_FAILED)
-		return fct_fail_at(t, NULL, 0, "mmap: %s", strerror(errno));
+		return fct_fail("mmap: %s", strerror(errno));
 	fflush(stdout);
-	for (self = 0; self < fct_mesh_count; self++) {
+	for (self = 0; self < fct_mesh_count && !ret; self++) {
 		job.pid[self] = fork();
 		if (!job.pid[self])
 			be_peer(&job, self, parent);
 		if (job.pid[self] < 0) {
 			job.pid[self] = 0;
-			FCT_FAIL(t, "fork: %s", strerror(errno));
+			ret = fct_fail("fork: %s", strerror(errno));
 		}
 	}
-	ret = watch(&job);
-out:
+	if (!ret)
+		ret = watch(&job);
 	for (self = 0; self < fct_mesh_count; self++) {
 		if (job.pid[self]) {
 			kill(job.pid[self], SIGKILL);
@@ -176,20 +174,14 @@ out:
 	return ret;
 }
 
-static int messages(struct fct *t)
-{
-	return peers(t, FI_MSG, fct_mesh_messages);
-}
+FCT_CASE_CALL(messages, "every peer sends to every other",
+	      peers(FI_MSG, fct_mesh_messages))
 
-static int rma(struct fct *t)
-{
-	return peers(t, FI_MSG | FI_RMA, fct_mesh_rma);
-}
+FCT_CASE_CALL(rma, "every peer writes to every other, and reads it back",
+	      peers(FI_MSG | FI_RMA, fct_mesh_rma))
 
-static int leaves(struct fct *t)
-{
-	return peers(t, FI_MSG, fct_mesh_leaves);
-}
+FCT_CASE_CALL(leaves, "a peer closes its connections, the others' work on",
+	      peers(FI_MSG, fct_mesh_leaves))
 
 /* HOST=ADDRESS,...: the text is cut into pieces. */
 static int parse_hosts(char *text)
@@ -237,19 +229,12 @@ static int option(int val, const char *arg)
 
 int main(int argc, char **argv)
 {
-	static const struct fct_case cases[] = {
-		{"messages", "every peer sends to every other", messages},
-		{"rma", "every peer writes to every other, and reads it back", rma},
-		{"leaves", "a peer closes its connections, the others' work on", leaves},
-	};
 	static const struct option options[] = {{"peers", required_argument, NULL, 'n'},
 						{"hosts", required_argument, NULL, 'H'},
 						{0}};
 	static const struct fct_prog prog = {
 		.name = "fi_cairn_mesh",
 		.what = "Peers that are all connected to each other, each a process.",
-		.cases = cases,
-		.n_cases = sizeof(cases) / sizeof(cases[0]),
 		.single = true,
 		.forks = true,
 		.options = options,

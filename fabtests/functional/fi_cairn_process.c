@@ -25,58 +25,52 @@ struct open {
 	struct fid_mr *mr;
 };
 
-static int open_all(struct fct *t, struct open *o)
+static int open_all(struct open *o)
 {
-	int ret = 0;
+	int ret = fct_scene_open(&o->s);
 
 	o->mr = NULL;
-	ret = fct_scene_open(&o->s, t);
 	if (ret == -FI_ENOSYS || (ret == -FI_ENODATA && !o->s.here)) {
-		ret = fct_skip(t, "not offered: %s", o->s.doing);
+		fct_skip("not offered: %s", o->s.doing);
 		fct_scene_close(&o->s);
-		return ret;
+		return -1;
 	}
 	if (o->s.err || fct_scene_message(&o->s))
-		FCT_FAIL(t, "%s: %s", o->s.doing, fi_strerror(-o->s.err));
+		FCT_FAIL("%s: %s", o->s.doing, fi_strerror(-o->s.err));
 	if (!getenv("FI_CAIRN_PMEM"))
 		return 0;
-	FCT_DO(fct_pmem_map(t, &o->mem));
-	FCT_CALL(t, fi_mr_reg(o->s.domain, o->mem, FCT_PMEM_LEN,
-			      FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, FI_RMA_PMEM, &o->mr,
-			      NULL));
-out:
-	return ret;
+	FCT_DO(fct_pmem_map(&o->mem));
+	FCT_CALL(fi_mr_reg(o->s.domain, o->mem, FCT_PMEM_LEN,
+			   FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, FI_RMA_PMEM, &o->mr,
+			   NULL));
+	return 0;
 }
 
-static int close_all(struct fct *t, struct open *o)
+static int close_all(struct open *o)
 {
-	int ret = 0;
-
 	if (o->mr)
-		FCT_CALL(t, fi_close(&o->mr->fid));
+		FCT_CALL(fi_close(&o->mr->fid));
 	fct_scene_close(&o->s);
 	if (o->s.wrong[0])
-		FCT_FAIL(t, "%s", o->s.wrong);
-	ret = 0;
-out:
-	return ret;
+		FCT_FAIL("%s", o->s.wrong);
+	return 0;
 }
 
 /* ---- children ---- */
 
-static int ends(struct fct *t, struct open *o)
+static int ends(struct open *o)
 {
 	return 0;
 }
 
-static int runs_another_program(struct fct *t, struct open *o)
+static int runs_another_program(struct open *o)
 {
 	execl("/bin/true", "true", (char *)NULL);
 	return 1;
 }
 
 /* Of what it inherited nothing is its own: closing changes nothing for anybody. */
-static int closes(struct fct *t, struct open *o)
+static int closes(struct open *o)
 {
 	struct fid *fids[] = {
 		&o->s.active.ep->fid,
@@ -92,81 +86,69 @@ static int closes(struct fct *t, struct open *o)
 		&o->s.fabric->fid,
 	};
 	size_t i;
-	int ret = 0;
 
 	for (i = 0; i < sizeof(fids) / sizeof(fids[0]); i++)
 		if (fids[i])
-			FCT_CALL(t, fi_close(fids[i]));
-out:
-	return ret;
+			FCT_CALL(fi_close(fids[i]));
+	return 0;
 }
 
-static __attribute__((unused)) int begins_anew(struct fct *t, struct open *o)
+static __attribute__((unused)) int begins_anew(struct open *o)
 {
 	struct scene s;
 
-	if (fct_scene_open(&s, t) || fct_scene_message(&s) || fct_scene_transfers(&s))
-		return fct_fail_at(t, NULL, 0, "%s: %s", s.doing, fi_strerror(-s.err));
+	if (fct_scene_open(&s) || fct_scene_message(&s) || fct_scene_transfers(&s))
+		return fct_fail("%s: %s", s.doing, fi_strerror(-s.err));
 	fct_scene_close(&s);
-	return s.wrong[0] ? fct_fail_at(t, NULL, 0, "%s", s.wrong) : 0;
+	return s.wrong[0] ? fct_fail("%s", s.wrong) : 0;
 }
 
-static int forks(struct fct *t, int (*child)(struct fct *t, struct open *o))
+static int forks(int (*child)(struct open *o))
 {
 	struct open o;
-	int i, how, ret;
+	int i, how;
 	pid_t pid;
 
-	FCT_DO(open_all(t, &o));
-	if (t->result == FCT_SKIP)
+	FCT_DO(open_all(&o));
+	if (fct.result == FCT_SKIP)
 		return 0;
 	for (i = 0; i < TIMES; i++) {
 		fflush(stdout);
 		pid = fork();
 		if (!pid) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			fct_watchdog(t);
-			how = child(t, &o);
+			fct_watchdog();
+			how = child(&o);
 			if (how)
-				fprintf(stderr, "in the child: %s\n", t->why);
+				fprintf(stderr, "in the child: %s\n", fct.why);
 			exit(how ? 9 : 0);
 		}
-		FCT_TRUE(t, pid > 0);
+		FCT_TRUE(pid > 0);
 		/* Meanwhile, and after its end. */
 		if (fct_scene_message(&o.s))
-			FCT_FAIL(t, "%s: %s", o.s.doing, fi_strerror(-o.s.err));
-		FCT_EQ(t, waitpid(pid, &how, 0), pid);
-		FCT_TRUE(t, WIFEXITED(how));
-		FCT_EQ(t, WEXITSTATUS(how), 0);
+			FCT_FAIL("%s: %s", o.s.doing, fi_strerror(-o.s.err));
+		FCT_EQ(waitpid(pid, &how, 0), pid);
+		FCT_TRUE(WIFEXITED(how));
+		FCT_EQ(WEXITSTATUS(how), 0);
 		if (fct_scene_message(&o.s) || fct_scene_transfers(&o.s))
-			FCT_FAIL(t, "%s: %s", o.s.doing, fi_strerror(-o.s.err));
+			FCT_FAIL("%s: %s", o.s.doing, fi_strerror(-o.s.err));
 	}
-	FCT_DO(close_all(t, &o));
-out:
-	return ret;
+	FCT_DO(close_all(&o));
+	return 0;
 }
 
-static int fork_exit(struct fct *t)
-{
-	return forks(t, ends);
-}
+FCT_CASE_CALL(fork_exit, "a child ends: its parent's connection goes on", forks(ends))
 
-static int fork_exec(struct fct *t)
-{
-	return forks(t, runs_another_program);
-}
+FCT_CASE_CALL(fork_exec, "a child runs another program", forks(runs_another_program))
 
-static int fork_close(struct fct *t)
-{
-	return forks(t, closes);
-}
+FCT_CASE_CALL(fork_close, "a child closes what it inherited", forks(closes))
 
-static int fork_anew(struct fct *t)
+FCT_CASE(fork_anew, "a child opens objects of its own")
 {
 #ifdef __SANITIZE_THREAD__
-	return fct_skip(t, "ThreadSanitizer lets no such child start threads");
+	return fct_skip("ThreadSanitizer lets no such child start threads");
 #else
-	return forks(t, begins_anew);
+	return forks(begins_anew);
 #endif
 }
 
@@ -198,16 +180,16 @@ static ssize_t flush_last(void *cookie, const char *buf, size_t size)
 	return (ssize_t)size;
 }
 
-static _Noreturn void ends_open(struct fct *t)
+static _Noreturn void ends_open(void)
 {
 	pthread_t thread;
 	struct open o;
 	FILE *last;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	fct_watchdog(t);
-	if (open_all(t, &o) || t->result == FCT_SKIP)
-		exit(t->result == FCT_SKIP ? 77 : 9);
+	fct_watchdog();
+	if (open_all(&o) || fct.result == FCT_SKIP)
+		exit(fct.result == FCT_SKIP ? 77 : 9);
 	last = fopencookie(NULL, "w", (cookie_io_functions_t){.write = flush_last});
 	if (!last || fputc('!', last) == EOF || fct_scene_in_flight(&o.s) ||
 	    pthread_create(&thread, NULL, reads_on, o.s.cq))
@@ -216,76 +198,53 @@ static _Noreturn void ends_open(struct fct *t)
 }
 
 /* What is open and in flight when a process ends is nobody's any more. */
-static int exit_open(struct fct *t)
+FCT_CASE(exit_open, "a process ends with everything open and in flight")
 {
-	int i, how, ret = 0;
+	int i, how;
 	pid_t pid;
 
 	for (i = 0; i < TIMES; i++) {
 		fflush(stdout);
 		pid = fork();
 		if (!pid)
-			ends_open(t);
-		FCT_TRUE(t, pid > 0 && waitpid(pid, &how, 0) == pid);
+			ends_open();
+		FCT_TRUE(pid > 0 && waitpid(pid, &how, 0) == pid);
 		if (WIFSIGNALED(how))
-			FCT_FAIL(t, "the process ended by signal %d", WTERMSIG(how));
+			FCT_FAIL("the process ended by signal %d", WTERMSIG(how));
 		if (WEXITSTATUS(how) == 77)
-			return fct_skip(t, "not offered");
-		FCT_EQ(t, WEXITSTATUS(how), 0);
+			return fct_skip("not offered");
+		FCT_EQ(WEXITSTATUS(how), 0);
 	}
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
 /* A program that loads libfabric, and unloads it with everything open. */
-static int unload(struct fct *t)
+FCT_CASE(unload, "libfabric is unloaded with everything open")
 {
 	char path[4096];
 	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 32);
-	int how, ret = 0;
+	int how;
 	pid_t pid;
 
-	if (!t->opts.prov || strcmp(t->opts.prov, "pverbs") != 0)
-		return fct_skip(t, "a provider that is part of libfabric goes with it");
-	FCT_TRUE(t, len > 0);
+	if (!fct.opts.prov || strcmp(fct.opts.prov, "pverbs") != 0)
+		return fct_skip("a provider that is part of libfabric goes with it");
+	FCT_TRUE(len > 0);
 	path[len] = '\0';
 	strcpy(strrchr(path, '/') + 1, "plugin_host");
 	if (access(path, X_OK))
-		return fct_skip(t, "plugin_host is not installed");
+		return fct_skip("plugin_host is not installed");
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
-		execl(path, "plugin_host", t->opts.prov, t->opts.src, (char *)NULL);
+		execl(path, "plugin_host", fct.opts.prov, fct.opts.src, (char *)NULL);
 		_exit(9);
 	}
-	FCT_TRUE(t, pid > 0 && waitpid(pid, &how, 0) == pid);
-	FCT_TRUE(t, WIFEXITED(how));
-	FCT_EQ(t, WEXITSTATUS(how), 0);
-	ret = 0;
-out:
-	return ret;
+	FCT_TRUE(pid > 0 && waitpid(pid, &how, 0) == pid);
+	FCT_TRUE(WIFEXITED(how));
+	FCT_EQ(WEXITSTATUS(how), 0);
+	return 0;
 }
 
-int main(int argc, char **argv)
-{
-	static const struct fct_case cases[] = {
-		{"exit_open", "a process ends with everything open and in flight",
-		 exit_open},
-		{"unload", "libfabric is unloaded with everything open", unload},
-		{"fork_exit", "a child ends: its parent's connection goes on", fork_exit},
-		{"fork_exec", "a child runs another program", fork_exec},
-		{"fork_close", "a child closes what it inherited", fork_close},
-		{"fork_anew", "a child opens objects of its own", fork_anew},
-	};
-	const struct fct_prog prog = {
-		.name = "fi_cairn_process",
-		.what = "Children and ends of processes with everything open.",
-		.cases = cases,
-		.n_cases = sizeof(cases) / sizeof(cases[0]),
-		.single = true,
-		.forks = true,
-	};
-
-	return fct_main(argc, argv, &prog);
-}
+FCT_PROGRAM(.name = "fi_cairn_process",
+	    .what = "Children and ends of processes with everything open.",
+	    .single = true, .forks = true)

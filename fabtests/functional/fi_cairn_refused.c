@@ -64,16 +64,16 @@ static ssize_t post_atomic(struct side *s, uint64_t addr, uint64_t key)
 			       FI_UINT64, FI_SUM, &s->ctx[REFUSED]);
 }
 
-static int open_side(struct side *s, struct fct *t, uint64_t caps)
+static int open_side(struct side *s, uint64_t caps)
 {
 	static const uint64_t access[REGIONS] = {FI_REMOTE_READ | FI_REMOTE_WRITE,
 						 FI_REMOTE_READ, FI_REMOTE_WRITE};
 	struct fct_setup setup = {.caps = FI_MSG | FI_RMA | caps, .cq_data_size = 4};
 	struct fct_target mine[REGIONS];
-	int i, ret;
+	int i;
 
 	setup.cq_size = 1024;
-	FCT_DO(fct_link_up(&s->l, t, &setup));
+	FCT_DO(fct_link_up(&s->l, &setup));
 	for (i = 0; i < REGIONS; i++) {
 		FCT_DO(fct_mem_alloc(&s->l, &s->region[i], LEN, access[i]));
 		memset(s->region[i].buf, 0x22, LEN);
@@ -82,9 +82,7 @@ static int open_side(struct side *s, struct fct *t, uint64_t caps)
 	FCT_DO(fct_mem_alloc(&s->l, &s->local, LEN,
 			     FI_READ | FI_WRITE | FI_SEND | FI_RECV));
 	FCT_DO(fct_mem_alloc(&s->l, &s->message, LEN, FI_SEND | FI_RECV));
-	ret = fct_exchange(t, "regions", mine, s->peer, sizeof(mine));
-out:
-	return ret;
+	return fct_exchange("regions", mine, s->peer, sizeof(mine));
 }
 
 /*
@@ -93,92 +91,78 @@ out:
  */
 static int message_came(struct side *s, uint64_t seed)
 {
-	struct fct *t = s->l.t;
 	struct fi_cq_err_entry err;
 	struct fi_cq_data_entry e;
 	int ret;
 
-	FCT_DO(fct_cq_next(t, s->l.rxcq, &e, "a message on the other connection"));
+	FCT_GET(ret, fct_cq_next(s->l.rxcq, &e, "a message on the other connection"));
 	if (ret) {
-		FCT_TRUE(t, !s->cancelled);
-		FCT_DO(fct_comp_err(t, s->l.rxcq, &err, "the receive in trouble"));
-		FCT_TRUE(t, err.op_context == &s->ctx[RECEIVE]);
-		FCT_TRUE(t, err.err > 0);
+		FCT_TRUE(!s->cancelled);
+		FCT_DO(fct_comp_err(s->l.rxcq, &err, "the receive in trouble"));
+		FCT_TRUE(err.op_context == &s->ctx[RECEIVE]);
+		FCT_TRUE(err.err > 0);
 		if (s->receive_err)
-			FCT_EQ(t, err.err, s->receive_err);
+			FCT_EQ(err.err, s->receive_err);
 		s->cancelled = true;
-		FCT_DO(fct_comp_any(t, s->l.rxcq, &e, "a message"));
+		FCT_DO(fct_comp_any(s->l.rxcq, &e, "a message"));
 	}
-	FCT_TRUE(t, e.op_context == &s->other);
-	FCT_DATA(t, s->message.buf, PIECE, seed);
-out:
-	return ret;
+	FCT_TRUE(e.op_context == &s->other);
+	FCT_DATA(s->message.buf, PIECE, seed);
+	return 0;
 }
 
 /* A message over the connection that goes on. */
 static int other_connection(struct side *s, uint64_t seed)
 {
-	struct fct *t = s->l.t;
 	struct fi_cq_data_entry e;
-	int ret;
 
-	if (fct_is_server(t))
-		FCT_POST(t, s->l.rxcq,
-			 fi_recv(s->l.c.ep, s->message.buf, PIECE, s->message.desc, 0,
-				 &s->other));
-	FCT_DO(fct_barrier(t, "receive posted"));
-	if (fct_is_server(t)) {
+	if (fct_is_server())
+		FCT_POST(s->l.rxcq, fi_recv(s->l.c.ep, s->message.buf, PIECE,
+					    s->message.desc, 0, &s->other));
+	FCT_DO(fct_barrier("receive posted"));
+	if (fct_is_server()) {
 		FCT_DO(message_came(s, seed));
 	} else {
 		fct_fill(s->message.buf, PIECE, seed);
-		FCT_POST(t, s->l.txcq,
-			 fi_send(s->l.c.ep, s->message.buf, PIECE, s->message.desc, 0,
-				 &s->other));
-		FCT_DO(fct_comp(t, s->l.txcq, &s->other, FI_SEND | FI_MSG, &e,
+		FCT_POST(s->l.txcq, fi_send(s->l.c.ep, s->message.buf, PIECE,
+					    s->message.desc, 0, &s->other));
+		FCT_DO(fct_comp(s->l.txcq, &s->other, FI_SEND | FI_MSG, &e,
 				"the send on the other connection"));
 	}
-	ret = fct_barrier(t, "message done");
-out:
-	return ret;
+	return fct_barrier("message done");
 }
 
 /* An error of one of the operations of the set, which becomes *which. */
 static int expect_error(struct side *s, unsigned int set, int *which, int *err)
 {
 	struct fi_cq_err_entry entry;
-	struct fct *t = s->l.t;
-	int ret;
 
-	FCT_DO(fct_comp_err(t, s->l.txcq, &entry,
-			    "what was refused, and what is behind"));
-	FCT_TRUE(t, entry.err > 0);
+	FCT_DO(fct_comp_err(s->l.txcq, &entry, "what was refused, and what is behind"));
+	FCT_TRUE(entry.err > 0);
 	*err = entry.err;
 	for (*which = 0; *which < CONTEXTS; ++*which)
 		if (set & 1u << *which && entry.op_context == &s->ctx[*which])
 			break;
-	FCT_TRUE(t, *which < CONTEXTS);
-out:
-	return ret;
+	FCT_TRUE(*which < CONTEXTS);
+	return 0;
 }
 
 /* err: what pverbs tells; 0: the device's matter. */
 static int expect_error_of(struct side *s, int which, int err)
 {
-	struct fct *t = s->l.t;
-	int found, code, ret;
+	int found, code;
 
 	FCT_DO(expect_error(s, 1u << which, &found, &code));
 	if (err && !strcmp(s->l.info->fabric_attr->prov_name, "pverbs"))
-		FCT_EQ(t, code, err);
-out:
-	return ret;
+		FCT_EQ(code, err);
+	return 0;
 }
 
 /* In the order of posting, where completions are in order. */
 static int expect_errors(struct side *s, const struct kind *k)
 {
 	unsigned int set = 1u << BEHIND | 1u << BEHIND_SEND;
-	int which, err, ret = 0;
+	int which, err;
 
 	set |= k->silent ? 0 : 1u << REFUSED;
 	if (s->l.info->tx_attr->comp_order & FCT_ORDER_STRICT) {
@@ -192,144 +176,104 @@ static int expect_errors(struct side *s, const struct kind *k)
 		FCT_DO(expect_error(s, set, &which, &err));
 		set &= ~(1u << which);
 	}
-out:
-	return ret;
+	return 0;
 }
 
 static int ask(struct side *s, const struct kind *k, enum fault fault)
 {
 	const struct fct_target *all = &s->peer[REGION_ALL], *to = all;
 	struct fid_ep *ep = s->c.ep;
-	struct fct *t = s->l.t;
 	struct fi_cq_data_entry e;
 	struct fct_event event;
-	int ret;
 
 	if (fault == NO_RIGHT)
 		to = &s->peer[k->reads ? REGION_WRITE : REGION_READ];
 	memset(s->local.buf, 0x11, LEN);
-	FCT_CALL(t, fi_write(ep, s->local.buf, PIECE, s->local.desc, 0, all->addr,
-			     all->key, &s->ctx[BEFORE]));
-	FCT_CALL(t, k->post(s, to->addr + (fault == OUT_OF_RANGE ? LEN : 2 * PIECE),
-			    fault == BAD_KEY ? to->key ^ 0x5a5a5a : to->key));
-	FCT_CALL(t, fi_write(ep, s->local.buf, PIECE, s->local.desc, 0, all->addr + PIECE,
-			     all->key, &s->ctx[BEHIND]));
-	FCT_CALL(t, fi_send(ep, s->local.buf, PIECE, s->local.desc, 0,
-			    &s->ctx[BEHIND_SEND]));
-	FCT_DO(fct_comp(t, s->l.txcq, &s->ctx[BEFORE], FI_WRITE | FI_RMA, &e,
+	FCT_CALL(fi_write(ep, s->local.buf, PIECE, s->local.desc, 0, all->addr, all->key,
+			  &s->ctx[BEFORE]));
+	FCT_CALL(k->post(s, to->addr + (fault == OUT_OF_RANGE ? LEN : 2 * PIECE),
+			 fault == BAD_KEY ? to->key ^ 0x5a5a5a : to->key));
+	FCT_CALL(fi_write(ep, s->local.buf, PIECE, s->local.desc, 0, all->addr + PIECE,
+			  all->key, &s->ctx[BEHIND]));
+	FCT_CALL(
+		fi_send(ep, s->local.buf, PIECE, s->local.desc, 0, &s->ctx[BEHIND_SEND]));
+	FCT_DO(fct_comp(s->l.txcq, &s->ctx[BEFORE], FI_WRITE | FI_RMA, &e,
 			"the write before it"));
 	FCT_DO(expect_errors(s, k));
 	if (k->silent)
-		FCT_DO(fct_eq_expect(t, s->l.eq, FI_SHUTDOWN, &ep->fid, &event));
-	FCT_TRUE(t, fct_all(s->local.buf, LEN, 0x11));
-out:
-	return ret;
+		FCT_DO(fct_eq_expect(s->l.eq, FI_SHUTDOWN, &ep->fid, &event));
+	FCT_TRUE(fct_all(s->local.buf, LEN, 0x11));
+	return 0;
 }
 
 /* What came of it at the target: the write before it and nothing else. */
 static int look(struct side *s)
 {
-	struct fct *t = s->l.t;
-	int ret = 0;
-
-	FCT_TRUE(t, fct_all(s->region[REGION_ALL].buf, PIECE, 0x11));
-	FCT_TRUE(t, fct_all(s->region[REGION_ALL].buf + PIECE, LEN - PIECE, 0x22));
-	FCT_TRUE(t, fct_all(s->region[REGION_READ].buf, LEN, 0x22));
-	FCT_TRUE(t, fct_all(s->region[REGION_WRITE].buf, LEN, 0x22));
+	FCT_TRUE(fct_all(s->region[REGION_ALL].buf, PIECE, 0x11));
+	FCT_TRUE(fct_all(s->region[REGION_ALL].buf + PIECE, LEN - PIECE, 0x22));
+	FCT_TRUE(fct_all(s->region[REGION_READ].buf, LEN, 0x22));
+	FCT_TRUE(fct_all(s->region[REGION_WRITE].buf, LEN, 0x22));
 	memset(s->region[REGION_ALL].buf, 0x22, LEN);
-out:
-	return ret;
+	return 0;
 }
 
 static int one(struct side *s, const struct kind *k, enum fault fault)
 {
-	struct fct *t = s->l.t;
 	struct fct_event e;
-	int ret;
 
-	fct_note(t, "%s", fault_names[fault]);
+	fct_note("%s", fault_names[fault]);
 	s->cancelled = false;
 	s->receive_err = k->receives ? 0 : FI_ECANCELED;
 	FCT_DO(fct_conn_up(&s->l, &s->c));
-	if (fct_is_server(t))
-		FCT_CALL(t, fi_recv(s->c.ep, s->local.buf, PIECE, s->local.desc, 0,
-				    &s->ctx[RECEIVE]));
-	FCT_DO(fct_barrier(t, "ready"));
-	if (fct_is_client(t))
+	if (fct_is_server())
+		FCT_CALL(fi_recv(s->c.ep, s->local.buf, PIECE, s->local.desc, 0,
+				 &s->ctx[RECEIVE]));
+	FCT_DO(fct_barrier("ready"));
+	if (fct_is_client())
 		FCT_DO(ask(s, k, fault));
-	FCT_DO(fct_barrier(t, "refused"));
-	if (fct_is_server(t))
+	FCT_DO(fct_barrier("refused"));
+	if (fct_is_server())
 		FCT_DO(look(s));
 	FCT_DO(other_connection(s, fault));
-	if (fct_is_client(t)) {
+	if (fct_is_client()) {
 		FCT_DO(fct_conn_close(&s->l, &s->c));
-		FCT_DO(fct_cq_quiet(t, s->l.txcq, "after closing"));
+		FCT_DO(fct_cq_quiet(s->l.txcq, "after closing"));
 	} else {
-		FCT_DO(fct_eq_expect(t, s->l.eq, FI_SHUTDOWN, &s->c.ep->fid, &e));
+		FCT_DO(fct_eq_expect(s->l.eq, FI_SHUTDOWN, &s->c.ep->fid, &e));
 		FCT_DO(fct_conn_close(&s->l, &s->c));
 		if (!s->cancelled)
 			FCT_DO(expect_error_of(s, RECEIVE, s->receive_err));
-		FCT_DO(fct_cq_quiet(t, s->l.rxcq, "after closing"));
+		FCT_DO(fct_cq_quiet(s->l.rxcq, "after closing"));
 	}
-	FCT_ERR(t, fi_eq_read(s->l.eq, &e.event, e.room, sizeof(e.room), 0), -FI_EAGAIN);
+	FCT_ERR(fi_eq_read(s->l.eq, &e.event, e.room, sizeof(e.room), 0), -FI_EAGAIN);
 	FCT_DO(other_connection(s, 7));
-out:
-	return ret;
+	return 0;
 }
 
-static int refused(struct fct *t, const struct kind *k)
+static int refused(const struct kind *k)
 {
-	struct side s = {.l.t = t};
-	int fault, ret;
+	FCT_AUTO(fct_link_end) struct side s = {0};
+	int fault;
 
-	FCT_DO(open_side(&s, t, k->caps));
+	FCT_DO(open_side(&s, k->caps));
 	for (fault = 0; fault < FAULTS; fault++)
 		FCT_DO(one(&s, k, (enum fault)fault));
-out:
-	return fct_link_down(&s.l, ret);
+	return 0;
 }
 
-static int refused_write(struct fct *t)
-{
-	return refused(t, &(struct kind){.post = post_write});
-}
+FCT_CASE_CALL(write, "writes that the target refuses",
+	      refused(&(struct kind){.post = post_write}))
 
-static int refused_writedata(struct fct *t)
-{
-	return refused(t, &(struct kind){.post = post_writedata, .receives = true});
-}
+FCT_CASE_CALL(writedata, "writes with data",
+	      refused(&(struct kind){.post = post_writedata, .receives = true}))
 
-static int refused_inject(struct fct *t)
-{
-	return refused(t, &(struct kind){.post = post_inject, .silent = true});
-}
+FCT_CASE_CALL(inject, "injected writes, of which only FI_SHUTDOWN tells",
+	      refused(&(struct kind){.post = post_inject, .silent = true}))
 
-static int refused_read(struct fct *t)
-{
-	return refused(t, &(struct kind){.post = post_read, .reads = true});
-}
+FCT_CASE_CALL(read, "reads", refused(&(struct kind){.post = post_read, .reads = true}))
 
-static int refused_atomic(struct fct *t)
-{
-	return refused(t, &(struct kind){.post = post_atomic, .caps = FI_ATOMIC});
-}
+FCT_CASE_CALL(atomic, "atomics",
+	      refused(&(struct kind){.post = post_atomic, .caps = FI_ATOMIC}))
 
-int main(int argc, char **argv)
-{
-	static const struct fct_case cases[] = {
-		{"write", "writes that the target refuses", refused_write},
-		{"writedata", "writes with data", refused_writedata},
-		{"inject", "injected writes, of which only FI_SHUTDOWN tells",
-		 refused_inject},
-		{"read", "reads", refused_read},
-		{"atomic", "atomics", refused_atomic},
-	};
-	const struct fct_prog prog = {
-		.name = "fi_cairn_refused",
-		.what = "What a target refuses, beside a connection that goes on.",
-		.cases = cases,
-		.n_cases = sizeof(cases) / sizeof(cases[0]),
-	};
-
-	return fct_main(argc, argv, &prog);
-}
+FCT_PROGRAM(.name = "fi_cairn_refused",
+	    .what = "What a target refuses, beside a connection that goes on.")

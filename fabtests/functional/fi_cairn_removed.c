@@ -29,76 +29,68 @@ static bool on_software_device(void)
 	return getenv("LD_PRELOAD") && strstr(getenv("LD_PRELOAD"), "simverbs");
 }
 
-static _Noreturn void run(const struct fct *parent, struct outcome *o,
-			  int (*fn)(struct fct *t, unsigned int nth), unsigned int nth)
+static _Noreturn void run(struct outcome *o, int (*fn)(unsigned int nth),
+			  unsigned int nth)
 {
-	struct fct t = *parent;
-
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	fct_watchdog(&t);
-	fn(&t, nth);
-	o->result = t.result;
-	snprintf(o->why, sizeof(o->why), "%s", t.why);
+	fct_watchdog();
+	fn(nth);
+	o->result = fct.result;
+	snprintf(o->why, sizeof(o->why), "%s", fct.why);
 	exit(0);
 }
 
 /* In a process of its own. */
-static int apart(struct fct *t, int (*fn)(struct fct *t, unsigned int nth),
-		 unsigned int nth)
+static int apart(int (*fn)(unsigned int nth), unsigned int nth)
 {
 	struct outcome *o = mmap(NULL, sizeof(*o), PROT_READ | PROT_WRITE,
 				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	int how, ret = 0;
+	int how;
 	pid_t pid;
 
-	FCT_TRUE(t, o != MAP_FAILED);
+	FCT_TRUE(o != MAP_FAILED);
 	fflush(stdout);
 	pid = fork();
 	if (!pid)
-		run(t, o, fn, nth);
-	FCT_TRUE(t, pid > 0 && waitpid(pid, &how, 0) == pid);
+		run(o, fn, nth);
+	FCT_TRUE(pid > 0 && waitpid(pid, &how, 0) == pid);
 	if (WIFSIGNALED(how) || WEXITSTATUS(how))
-		FCT_FAIL(t, "run %u ended with %s %d", nth,
+		FCT_FAIL("run %u ended with %s %d", nth,
 			 WIFSIGNALED(how) ? "signal" : "status",
 			 WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how));
 	if (o->result == FCT_FAIL)
-		FCT_FAIL(t, "run %u: %s", nth, o->why);
-	ret = o->result == FCT_SKIP ? fct_skip(t, "%s", o->why) : 0;
-out:
-	return ret;
+		FCT_FAIL("run %u: %s", nth, o->why);
+	return o->result == FCT_SKIP ? fct_skip("%s", o->why) : 0;
 }
 
 /* Takes the device away from this process: simverbs(1), TAKING A DEVICE AWAY. */
-static int take_away(struct fct *t, const struct scene *s)
+static int take_away(const struct scene *s)
 {
 	const char *dir = getenv("SIMVERBS_DIR");
 	char path[200], own[64];
-	int fd, ret = 0;
+	int fd;
 
 	snprintf(own, sizeof(own), "/dev/shm/simverbs-%u", (unsigned int)geteuid());
 	snprintf(path, sizeof(path), "%s/remove/%s@%d", dir && *dir ? dir : own,
 		 s->here->domain_attr->name, (int)getpid());
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
-		FCT_FAIL(t, "%s: %s", path, strerror(errno));
+		FCT_FAIL("%s: %s", path, strerror(errno));
 	close(fd);
 	unlink(path);
-out:
-	return ret;
+	return 0;
 }
 
 /* ---- what ends ---- */
 
-static int ended(struct fct *t, struct scene *s, void *context, int err)
+static int ended(struct scene *s, void *context, int err)
 {
 	struct scene_op *op = context;
-	int ret = 0;
 
-	FCT_TRUE(t, op >= s->op && op < s->op + SCENE_OPS);
-	FCT_TRUE(t, err > 0);
-	FCT_EQ(t, ++op->ended, op->posted);
-out:
-	return ret;
+	FCT_TRUE(op >= s->op && op < s->op + SCENE_OPS);
+	FCT_TRUE(err > 0);
+	FCT_EQ(++op->ended, op->posted);
+	return 0;
 }
 
 static bool all_ended(const struct scene *s)
@@ -111,32 +103,30 @@ static bool all_ended(const struct scene *s)
 }
 
 /* A program that only reads. */
-static int await_ended(struct fct *t, struct scene *s)
+static int await_ended(struct scene *s)
 {
 	struct fi_cq_err_entry err = {0};
 	struct fi_cq_data_entry e;
 	struct fct_wait w;
 	int ret = 0;
 
-	fct_wait_init(&w, t, "the end of every operation");
+	fct_wait_init(&w, "the end of every operation");
 	while (!all_ended(s)) {
 		ret = (int)fi_cq_read(s->cq, &e, 1);
 		if (ret == -FI_EAGAIN) {
 			FCT_DO(fct_wait_check(&w));
 			continue;
 		}
-		FCT_EQ(t, ret, -FI_EAVAIL);
-		FCT_EQ(t, fi_cq_readerr(s->cq, &err, 0), 1);
-		FCT_DO(ended(t, s, err.op_context, err.err));
+		FCT_EQ(ret, -FI_EAVAIL);
+		FCT_EQ(fi_cq_readerr(s->cq, &err, 0), 1);
+		FCT_DO(ended(s, err.op_context, err.err));
 	}
-	FCT_EQ(t, fi_cq_read(s->cq, &e, 1), -FI_EAGAIN);
-	ret = 0;
-out:
-	return ret;
+	FCT_EQ(fi_cq_read(s->cq, &e, 1), -FI_EAGAIN);
+	return 0;
 }
 
 /* Each connection and the listener hear of it once. */
-static int await_told(struct fct *t, struct scene *s)
+static int await_told(struct scene *s)
 {
 	unsigned int active = 0, passive = 0, listener = 0, quiet = 0;
 	struct fi_eq_err_entry err = {0};
@@ -144,7 +134,7 @@ static int await_told(struct fct *t, struct scene *s)
 	struct fct_wait w;
 	int ret = 0;
 
-	fct_wait_init(&w, t, "what is told of a device that was removed");
+	fct_wait_init(&w, "what is told of a device that was removed");
 	while (!active || !passive || !listener || quiet < 20) {
 		ret = (int)fi_eq_read(s->eq, &e.event, e.room, sizeof(e.room), 0);
 		if (ret == -FI_EAGAIN) {
@@ -154,25 +144,23 @@ static int await_told(struct fct *t, struct scene *s)
 		}
 		quiet = 0;
 		if (ret == -FI_EAVAIL) {
-			FCT_EQ(t, fi_eq_readerr(s->eq, &err, 0), sizeof(err));
-			FCT_EQ(t, err.err, FI_ENODEV);
-			FCT_TRUE(t, err.fid == &s->pep->fid);
-			FCT_EQ(t, ++listener, 1);
+			FCT_EQ(fi_eq_readerr(s->eq, &err, 0), sizeof(err));
+			FCT_EQ(err.err, FI_ENODEV);
+			FCT_TRUE(err.fid == &s->pep->fid);
+			FCT_EQ(++listener, 1);
 			continue;
 		}
-		FCT_TRUE(t, ret > 0);
-		FCT_EQ(t, e.event, FI_SHUTDOWN);
+		FCT_TRUE(ret > 0);
+		FCT_EQ(e.event, FI_SHUTDOWN);
 		if (e.cm.fid == &s->active.ep->fid)
-			FCT_EQ(t, ++active, 1);
+			FCT_EQ(++active, 1);
 		else
-			FCT_EQ(t, ++passive, 1);
+			FCT_EQ(++passive, 1);
 	}
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
-static int refused(struct fct *t, struct scene *s)
+static int refused(struct scene *s)
 {
 	struct fi_cq_attr attr = {.wait_obj = FI_WAIT_NONE};
 	void *desc = fi_mr_desc(s->mr);
@@ -180,52 +168,43 @@ static int refused(struct fct *t, struct scene *s)
 	struct fid_cq *cq;
 	struct fid_ep *ep;
 	struct fid_mr *mr;
-	int ret = 0;
 
-	FCT_EQ(t, fi_send(s->active.ep, s->words, 8, desc, 0, NULL), -FI_ENODEV);
-	FCT_EQ(t,
-	       fi_write(s->active.ep, s->words, 8, desc, 0, (uintptr_t)s->words,
+	FCT_EQ(fi_send(s->active.ep, s->words, 8, desc, 0, NULL), -FI_ENODEV);
+	FCT_EQ(fi_write(s->active.ep, s->words, 8, desc, 0, (uintptr_t)s->words,
 			fi_mr_key(s->mr), NULL),
 	       -FI_ENODEV);
-	FCT_EQ(t, fi_inject(s->passive.ep, s->words, 8, 0), -FI_ENODEV);
-	FCT_EQ(t, fi_recv(s->srx, s->words, 8, desc, 0, NULL), -FI_ENODEV);
-	FCT_EQ(t, fi_mr_reg(s->domain, s->words, 8, FI_SEND, 0, 0, 0, &mr, NULL),
+	FCT_EQ(fi_inject(s->passive.ep, s->words, 8, 0), -FI_ENODEV);
+	FCT_EQ(fi_recv(s->srx, s->words, 8, desc, 0, NULL), -FI_ENODEV);
+	FCT_EQ(fi_mr_reg(s->domain, s->words, 8, FI_SEND, 0, 0, 0, &mr, NULL),
 	       -FI_ENODEV);
-	FCT_EQ(t, fi_cq_open(s->domain, &attr, &cq, NULL), -FI_ENODEV);
-	FCT_EQ(t, fi_endpoint(s->domain, s->there, &ep, NULL), -FI_ENODEV);
-	FCT_EQ(t, fi_cq_sread(s->cq, &e, 1, NULL, -1), -FI_ENODEV);
-	ret = 0;
-out:
-	return ret;
+	FCT_EQ(fi_cq_open(s->domain, &attr, &cq, NULL), -FI_ENODEV);
+	FCT_EQ(fi_endpoint(s->domain, s->there, &ep, NULL), -FI_ENODEV);
+	FCT_EQ(fi_cq_sread(s->cq, &e, 1, NULL, -1), -FI_ENODEV);
+	return 0;
 }
 
-static int bring(struct fct *t, struct scene *s)
+static int bring(struct scene *s)
 {
-	int ret = 0;
-
-	if (fct_scene_open(s, t) == -FI_ENODATA && !s->here)
-		return fct_skip(t, "not offered: %s", s->doing);
+	if (fct_scene_open(s) == -FI_ENODATA && !s->here)
+		return fct_skip("not offered: %s", s->doing);
 	if (s->err || fct_scene_in_flight(s))
-		FCT_FAIL(t, "%s: %s", s->doing, fi_strerror(-s->err));
-out:
-	return ret;
+		FCT_FAIL("%s: %s", s->doing, fi_strerror(-s->err));
+	return 0;
 }
 
-static int everything_ends(struct fct *t, unsigned int nth)
+static int everything_ends(unsigned int nth)
 {
 	struct scene s;
-	int ret;
 
-	FCT_DO(bring(t, &s));
-	FCT_DO(take_away(t, &s));
-	FCT_DO(await_ended(t, &s));
-	FCT_DO(await_told(t, &s));
-	FCT_DO(refused(t, &s));
+	FCT_DO(bring(&s));
+	FCT_DO(take_away(&s));
+	FCT_DO(await_ended(&s));
+	FCT_DO(await_told(&s));
+	FCT_DO(refused(&s));
 	fct_scene_close(&s);
 	if (s.wrong[0])
-		FCT_FAIL(t, "%s", s.wrong);
-out:
-	return ret;
+		FCT_FAIL("%s", s.wrong);
+	return 0;
 }
 
 /* ---- who waits ---- */
@@ -261,96 +240,83 @@ static void *wait_for_event(void *eq)
 	return (void *)(intptr_t)fi_eq_sread(eq, &e.event, e.room, sizeof(e.room), -1, 0);
 }
 
-static int waiters_wake(struct fct *t, unsigned int nth)
+static int waiters_wake(unsigned int nth)
 {
 	pthread_t thread[4];
 	void *result[4];
 	struct scene s;
-	int i, ret;
+	int i;
 
-	FCT_DO(bring(t, &s));
-	FCT_EQ(t, pthread_create(&thread[0], NULL, wait_for_completions, s.cq), 0);
-	FCT_EQ(t, pthread_create(&thread[1], NULL, wait_for_completions, s.cq), 0);
-	FCT_EQ(t, pthread_create(&thread[2], NULL, wait_for_count, s.cntr), 0);
-	FCT_EQ(t, pthread_create(&thread[3], NULL, wait_for_event, s.eq), 0);
-	FCT_DO(take_away(t, &s));
+	FCT_DO(bring(&s));
+	FCT_EQ(pthread_create(&thread[0], NULL, wait_for_completions, s.cq), 0);
+	FCT_EQ(pthread_create(&thread[1], NULL, wait_for_completions, s.cq), 0);
+	FCT_EQ(pthread_create(&thread[2], NULL, wait_for_count, s.cntr), 0);
+	FCT_EQ(pthread_create(&thread[3], NULL, wait_for_event, s.eq), 0);
+	FCT_DO(take_away(&s));
 	for (i = 0; i < 4; i++)
-		FCT_EQ(t, pthread_join(thread[i], &result[i]), 0);
-	FCT_EQ(t, (intptr_t)result[2], -FI_ENODEV);
-	FCT_TRUE(t, (intptr_t)result[3] > 0 || (intptr_t)result[3] == -FI_EAVAIL);
+		FCT_EQ(pthread_join(thread[i], &result[i]), 0);
+	FCT_EQ((intptr_t)result[2], -FI_ENODEV);
+	FCT_TRUE((intptr_t)result[3] > 0 || (intptr_t)result[3] == -FI_EAVAIL);
 	fct_scene_close(&s);
-out:
-	return ret;
+	return 0;
 }
 
 /* ---- closing ---- */
 
-static int closes(struct fct *t, unsigned int nth)
+static int closes(unsigned int nth)
 {
 	struct scene s;
-	int ret;
 
-	FCT_DO(bring(t, &s));
-	FCT_DO(take_away(t, &s));
+	FCT_DO(bring(&s));
+	FCT_DO(take_away(&s));
 	/* Half of them before anybody has read anything. */
 	if (nth % 4 < 2)
-		FCT_DO(await_ended(t, &s));
-	FCT_DO(fct_close_in_order(t, &s, nth));
+		FCT_DO(await_ended(&s));
+	FCT_DO(fct_close_in_order(&s, nth));
 	fi_freeinfo(s.request);
 	fi_freeinfo(s.here);
 	fi_freeinfo(s.there);
-out:
-	return ret;
+	return 0;
 }
 
 /* ---- cases ---- */
 
-static int only_here(struct fct *t)
+static int only_here(void)
 {
-	return on_software_device() && !strcmp(t->opts.prov ? t->opts.prov : "", "pverbs")
+	return on_software_device() &&
+			       !strcmp(fct.opts.prov ? fct.opts.prov : "", "pverbs")
 		       ? 0
-		       : fct_skip(t, "only simverbs takes a device away, from pverbs");
+		       : fct_skip("only simverbs takes a device away, from pverbs");
 }
 
-static int ends(struct fct *t)
-{
-	return only_here(t) ? 0 : apart(t, everything_ends, 0);
-}
+FCT_CASE_CALL(ends, "all that is posted ends once, each connection hears of it once",
+	      only_here() ? 0 : apart(everything_ends, 0))
 
-static int wakes(struct fct *t)
+FCT_CASE(wakes, "whoever waits for completions, counters or events wakes")
 {
 	unsigned int nth;
-	int ret = only_here(t);
+	int ret = only_here();
 
-	for (nth = 0; !ret && nth < 5 && t->result == FCT_PASS; nth++)
-		ret = apart(t, waiters_wake, nth);
+	for (nth = 0; !ret && nth < 5 && fct.result == FCT_PASS; nth++)
+		ret = apart(waiters_wake, nth);
 	return ret;
 }
 
-static int closed(struct fct *t)
+FCT_CASE(closed, "everything is closed, in any order")
 {
 	unsigned int nth;
-	int ret = only_here(t);
+	int ret = only_here();
 
-	for (nth = 0; !ret && nth < CLOSE_ROTATIONS + 10 && t->result == FCT_PASS; nth++)
-		ret = apart(t, closes, nth);
+	for (nth = 0; !ret && nth < CLOSE_ROTATIONS + 10 && fct.result == FCT_PASS; nth++)
+		ret = apart(closes, nth);
 	return ret;
 }
 
 int main(int argc, char **argv)
 {
-	static const struct fct_case cases[] = {
-		{"ends", "all that is posted ends once, each connection hears of it once",
-		 ends},
-		{"wakes", "whoever waits for completions, counters or events wakes",
-		 wakes},
-		{"closed", "everything is closed, in any order", closed},
-	};
 	const struct fct_prog prog = {
 		.name = "fi_cairn_removed",
 		.what = "A device that is taken away.",
-		.cases = cases,
-		.n_cases = sizeof(cases) / sizeof(cases[0]),
 		.single = true,
 		.forks = true,
 	};

@@ -9,41 +9,6 @@
 
 struct routed_options fct_routed = {.connections = 64, .iterations = 2000};
 
-static const struct fct_case cases[] = {
-	{"unposted_byte",
-	 "1 byte each, and no receives: -FI_EAGAIN, and all arrive later",
-	 fct_routed_unposted_byte},
-	{"unposted_inject", "the same by fi_inject", fct_routed_unposted_inject},
-	{"unposted_eager", "8 KiB each", fct_routed_unposted_eager},
-	{"unposted_large", "1 MiB each", fct_routed_unposted_large},
-	{"stalled", "many connections work beside one whose target takes nothing",
-	 fct_routed_stalled},
-	{"fair", "32 readers of one target get the same", fct_routed_fair},
-	{"quota", "one connection more than a client may have, and room again",
-	 fct_routed_quota},
-	{"many", "all connections read at once, each as much as the others",
-	 fct_routed_many},
-	{"refused", "what a key does not allow fails alone", fct_routed_refused},
-	{"closed_writing", "a region is closed while it is written to",
-	 fct_routed_closed_writing},
-	{"closed_reading", "a region is closed while it is read",
-	 fct_routed_closed_reading},
-	{"anew_writing", "another region gets the key while that is written to",
-	 fct_routed_anew_writing},
-	{"anew_reading", "another region gets the key while that is read",
-	 fct_routed_anew_reading},
-	{"mixed", "messages, writes and reads of all sizes, both ways: every byte",
-	 fct_routed_mixed},
-	{"huge", "more than 4 GiB at once", fct_routed_huge},
-	{"target_lost", "the target is killed in the middle of transfers",
-	 fct_routed_target_lost},
-	{"client_lost", "the client is", fct_routed_client_lost},
-	{"router_lost", "a router is", fct_routed_router_lost},
-	{"drained",
-	 "connections come and go while routers are taken away, and none fails",
-	 fct_routed_drained},
-};
-
 static const struct option options[] = {
 	{"connections", required_argument, NULL, 'n'},
 	{"iterations", required_argument, NULL, 'i'},
@@ -110,31 +75,21 @@ static int option(int val, const char *arg)
 	}
 }
 
-int main(int argc, char **argv)
-{
-	const struct fct_prog prog = {
-		.name = "fi_cairn_routed",
-		.what = "Limits of connections over routers.",
-		.cases = cases,
-		.n_cases = sizeof(cases) / sizeof(cases[0]),
-		.options = options,
-		.help = "  -n, --connections=N     beside each other (default 64); both "
-			"sides "
-			"need the same,\n"
-			"                          as of the next one\n"
-			"  -i, --iterations=N      items of \"mixed\" each way (default "
-			"2000)\n"
-			"  -r, --router=PID        a router on the way, whose memory is "
-			"looked "
-			"at; repeatable\n"
-			"  -e, --end=COMMAND       ends a router: for \"router_lost\";\n"
-			"                          drains them: for \"drained\"\n"
-			"  -q, --quota=N@ID        connections of a client, and the id "
-			"of the "
-			"router that counts them\n"
-			"  -F, --full              what takes long, too\n",
-		.option = option,
-	};
-
-	return fct_main(argc, argv, &prog);
-}
+FCT_PROGRAM(.name = "fi_cairn_routed", .what = "Limits of connections over routers.",
+	    .options = options,
+	    .help = "  -n, --connections=N     beside each other (default 64); both "
+		    "sides "
+		    "need the same,\n"
+		    "                          as of the next one\n"
+		    "  -i, --iterations=N      items of \"mixed\" each way (default "
+		    "2000)\n"
+		    "  -r, --router=PID        a router on the way, whose memory is "
+		    "looked "
+		    "at; repeatable\n"
+		    "  -e, --end=COMMAND       ends a router: for \"router_lost\";\n"
+		    "                          drains them: for \"drained\"\n"
+		    "  -q, --quota=N@ID        connections of a client, and the id "
+		    "of the "
+		    "router that counts them\n"
+		    "  -F, --full              what takes long, too\n",
+	    .option = option)

@@ -20,7 +20,6 @@
 
 /* Two endpoints of one process. */
 struct bed {
-	struct fct *t;
 	struct fi_info *info;
 	struct fid_fabric *fabric;
 	struct fid_domain *domain;
@@ -35,34 +34,30 @@ struct bed {
 
 static int open_ep(struct bed *b, struct fid_ep **ep, fi_addr_t *addr)
 {
-	struct fct *t = b->t;
 	uint8_t name[256];
 	size_t len = sizeof(name);
-	int ret;
 
-	FCT_CALL(t, fi_endpoint(b->domain, b->info, ep, NULL));
-	FCT_CALL(t, fi_ep_bind(*ep, &b->av->fid, 0));
-	FCT_CALL(t, fi_ep_bind(*ep, &b->cq->fid,
-			       FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION));
-	FCT_CALL(t, fi_enable(*ep));
-	FCT_CALL(t, fi_getname(&(*ep)->fid, name, &len));
-	FCT_EQ(t, fi_av_insert(b->av, name, 1, addr, 0, NULL), 1);
-	ret = 0;
-out:
-	return ret;
+	FCT_CALL(fi_endpoint(b->domain, b->info, ep, NULL));
+	FCT_CALL(fi_ep_bind(*ep, &b->av->fid, 0));
+	FCT_CALL(fi_ep_bind(*ep, &b->cq->fid,
+			    FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION));
+	FCT_CALL(fi_enable(*ep));
+	FCT_CALL(fi_getname(&(*ep)->fid, name, &len));
+	FCT_EQ(fi_av_insert(b->av, name, 1, addr, 0, NULL), 1);
+	return 0;
 }
 
 /* pverbs;ofi_rxm, or with layers between them, which --lower names. */
-static bool is_pverbs_under_rxm(const struct fct *t, const struct fi_info *info)
+static bool is_pverbs_under_rxm(const struct fi_info *info)
 {
 	const char *prov = info->fabric_attr->prov_name;
 
 	return strstr(prov, "pverbs;ofi_rxm") ||
-	       (strstr(prov, ";ofi_rxm") && t->opts.prov &&
-		!strncmp(t->opts.prov, "pverbs;", strlen("pverbs;")));
+	       (strstr(prov, ";ofi_rxm") && fct.opts.prov &&
+		!strncmp(fct.opts.prov, "pverbs;", strlen("pverbs;")));
 }
 
-static int bed_open(struct bed *b, struct fct *t)
+static int bed_open(struct bed *b)
 {
 	const struct fct_setup s = {.caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC};
 	struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_TAGGED, .size = 64};
@@ -72,29 +67,28 @@ static int bed_open(struct bed *b, struct fct *t)
 	fi_addr_t own;
 	int ret;
 
-	*b = (struct bed){.t = t};
-	ret = fct_getinfo(t, &s, NULL, "0", &b->info);
+	*b = (struct bed){0};
+	ret = fct_getinfo(&s, NULL, "0", &b->info);
 	if (ret)
-		return fct_skip(t, "no such endpoint: %s", fi_strerror(-ret));
-	if (!is_pverbs_under_rxm(t, b->info))
-		return fct_skip(t, "this is about pverbs;ofi_rxm");
-	FCT_CALL(t, fi_fabric(b->info->fabric_attr, &b->fabric, NULL));
-	FCT_CALL(t, fi_domain(b->fabric, b->info, &b->domain, NULL));
-	FCT_CALL(t, fi_av_open(b->domain, &av, &b->av, NULL));
-	FCT_CALL(t, fi_cq_open(b->domain, &cq, &b->cq, NULL));
+		return fct_skip("no such endpoint: %s", fi_strerror(-ret));
+	if (!is_pverbs_under_rxm(b->info))
+		return fct_skip("this is about pverbs;ofi_rxm");
+	FCT_CALL(fi_fabric(b->info->fabric_attr, &b->fabric, NULL));
+	FCT_CALL(fi_domain(b->fabric, b->info, &b->domain, NULL));
+	FCT_CALL(fi_av_open(b->domain, &av, &b->av, NULL));
+	FCT_CALL(fi_cq_open(b->domain, &cq, &b->cq, NULL));
 	FCT_DO(open_ep(b, &b->ep[0], &own));
 	FCT_DO(open_ep(b, &b->ep[1], &b->to));
 	b->buf = aligned_alloc(LEN, 2 * LEN);
-	FCT_TRUE(t, b->buf);
+	FCT_TRUE(b->buf);
 	memset(b->buf, 0, 2 * LEN);
 	fct_fill(b->buf, LEN, 1);
-	FCT_CALL(t, fi_mr_reg(b->domain, b->buf, 2 * LEN, access, 0, t->next_key++, 0,
-			      &b->mr, NULL));
-out:
-	return ret;
+	FCT_CALL(fi_mr_reg(b->domain, b->buf, 2 * LEN, access, 0, fct.next_key++, 0,
+			   &b->mr, NULL));
+	return 0;
 }
 
-static int bed_close(struct bed *b, int ret)
+static void bed_end(struct bed *b)
 {
 	fid_t fids[] = {
 		b->ep[0] ? &b->ep[0]->fid : NULL,   b->ep[1] ? &b->ep[1]->fid : NULL,
@@ -106,10 +100,9 @@ static int bed_close(struct bed *b, int ret)
 
 	for (i = 0; i < sizeof(fids) / sizeof(fids[0]); i++)
 		if (fids[i] && fi_close(fids[i]))
-			ret = fct_fail_at(b->t, __FILE__, __LINE__, "fi_close %zu", i);
+			fct_fail_at(__FILE__, __LINE__, "fi_close %zu", i);
 	fi_freeinfo(b->info);
 	free(b->buf);
-	return ret;
 }
 
 /* Ends of this context, and of any other on the way. */
@@ -117,40 +110,34 @@ static int await(struct bed *b, const void *ctx)
 {
 	struct fi_cq_tagged_entry e = {0};
 	struct fi_cq_err_entry err = {0};
-	struct fct *t = b->t;
 	struct fct_wait w;
 	ssize_t n;
-	int ret = 0;
 
-	fct_wait_init(&w, t, "a completion");
+	fct_wait_init(&w, "a completion");
 	do {
 		n = fi_cq_read(b->cq, &e, 1);
 		if (n == -FI_EAVAIL) {
 			fi_cq_readerr(b->cq, &err, 0);
-			FCT_FAIL(t, "error %d (%s)", err.err, fi_strerror(err.err));
+			FCT_FAIL("error %d (%s)", err.err, fi_strerror(err.err));
 		}
 		if (n == -FI_EAGAIN)
 			FCT_DO(fct_wait_again(&w));
 	} while (n != 1 || e.op_context != ctx);
-out:
-	return ret;
+	return 0;
 }
 
 /* The code of a call once it is connected. */
 static int post(struct bed *b, ssize_t (*call)(struct bed *, uint64_t flags),
 		uint64_t flags, ssize_t *code)
 {
-	struct fct *t = b->t;
 	struct fct_wait w;
-	int ret = 0;
 
-	fct_wait_init(&w, t, "room");
+	fct_wait_init(&w, "room");
 	while ((*code = call(b, flags)) == -FI_EAGAIN) {
 		fi_cq_read(b->cq, NULL, 0);
 		FCT_DO(fct_wait_again(&w));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 static ssize_t write_at(struct bed *b, const struct fid_mr *mr, uint8_t *at,
@@ -240,59 +227,41 @@ static ssize_t add(struct bed *b, uint64_t flags)
 }
 
 /* A call on memory that cannot be durable: the flag is passed on or dropped. */
-static int pinned(struct fct *t, ssize_t (*call)(struct bed *, uint64_t), bool passed_on)
+static int pinned(ssize_t (*call)(struct bed *, uint64_t), bool passed_on)
 {
-	struct bed b;
+	FCT_AUTO(bed_end) struct bed b = {0};
 	ssize_t code;
-	int ret;
 
-	FCT_DO(bed_open(&b, t));
-	FCT_CALL(t, fi_recv(b.ep[1], b.buf + LEN, 64, fi_mr_desc(b.mr), FI_ADDR_UNSPEC,
-			    &b.recv_ctx));
-	FCT_CALL(t, fi_trecv(b.ep[1], b.buf + LEN, 64, fi_mr_desc(b.mr), FI_ADDR_UNSPEC,
-			     5, 0, &b.recv_ctx));
+	FCT_DO(bed_open(&b));
+	FCT_CALL(fi_recv(b.ep[1], b.buf + LEN, 64, fi_mr_desc(b.mr), FI_ADDR_UNSPEC,
+			 &b.recv_ctx));
+	FCT_CALL(fi_trecv(b.ep[1], b.buf + LEN, 64, fi_mr_desc(b.mr), FI_ADDR_UNSPEC, 5,
+			  0, &b.recv_ctx));
 	FCT_DO(post(&b, call, 0, &code));
-	FCT_EQ(t, code, 0);
+	FCT_EQ(code, 0);
 	if (call != write_inject)
 		FCT_DO(await(&b, &b.ctx));
 	FCT_DO(post(&b, call, FI_COMMIT_COMPLETE, &code));
-	FCT_EQ(t, code, passed_on ? -FI_EOPNOTSUPP : 0);
+	FCT_EQ(code, passed_on ? -FI_EOPNOTSUPP : 0);
 	if (!passed_on && call != write_inject)
 		FCT_DO(await(&b, &b.ctx));
-	ret = 0;
-out:
-	return bed_close(&b, ret);
+	return 0;
 }
 
-static int refused(struct fct *t)
-{
-	return pinned(t, write_volatile, true);
-}
+FCT_CASE_CALL(writemsg, "fi_writemsg passes the flag on: other memory is refused",
+	      pinned(write_volatile, true))
 
-static int inject(struct fct *t)
-{
-	return pinned(t, write_inject, false);
-}
+FCT_CASE_CALL(inject, "with FI_INJECT and no FI_COMPLETION the flag is dropped",
+	      pinned(write_inject, false))
 
-static int inject_reported(struct fct *t)
-{
-	return pinned(t, write_inject_reported, true);
-}
+FCT_CASE_CALL(inject_reported, "with both it is passed on",
+	      pinned(write_inject_reported, true))
 
-static int message(struct fct *t)
-{
-	return pinned(t, send_msg, false);
-}
+FCT_CASE_CALL(message, "fi_sendmsg drops the flag", pinned(send_msg, false))
 
-static int tagged(struct fct *t)
-{
-	return pinned(t, send_tagged, false);
-}
+FCT_CASE_CALL(tagged, "fi_tsendmsg drops the flag", pinned(send_tagged, false))
 
-static int atomic(struct fct *t)
-{
-	return pinned(t, add, false);
-}
+FCT_CASE_CALL(atomic, "fi_atomicmsg drops the flag", pinned(add, false))
 
 static struct fid_mr *pmem_mr;
 static uint8_t *pmem;
@@ -303,56 +272,39 @@ static ssize_t write_pmem(struct bed *b, uint64_t flags)
 }
 
 /* And where it can be durable, it is. */
-static int durable(struct fct *t)
+FCT_CASE(durable, "fi_writemsg to persistent memory is durable")
 {
 	const char *path = getenv("FI_CAIRN_PMEM");
-	struct bed b = {.t = t};
+	FCT_AUTO(bed_end) struct bed b = {0};
+	FCT_AUTO(fct_fid_end) struct fid_mr *mr = NULL;
 	ssize_t code;
-	int i, fd, ret;
+	int i, fd;
 
 	if (!path)
-		return fct_skip(t, "FI_CAIRN_PMEM names no persistent memory");
+		return fct_skip("FI_CAIRN_PMEM names no persistent memory");
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	pmem = mmap(NULL, PMEM_LEN, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
-	pmem_mr = NULL;
-	FCT_TRUE(t, pmem != MAP_FAILED);
-	FCT_DO(bed_open(&b, t));
-	FCT_CALL(t, fi_mr_reg(b.domain, pmem, PMEM_LEN, FI_REMOTE_READ | FI_REMOTE_WRITE,
-			      0, t->next_key++, FI_RMA_PMEM, &pmem_mr, NULL));
+	FCT_TRUE(pmem != MAP_FAILED);
+	FCT_DO(bed_open(&b));
+	FCT_CALL(fi_mr_reg(b.domain, pmem, PMEM_LEN, FI_REMOTE_READ | FI_REMOTE_WRITE, 0,
+			   fct.next_key++, FI_RMA_PMEM, &mr, NULL));
+	pmem_mr = mr;
 	for (i = 0; i < 100; i++) {
 		FCT_DO(post(&b, write_pmem, FI_COMMIT_COMPLETE | (i % 2 ? FI_FENCE : 0),
 			    &code));
-		FCT_EQ(t, code, 0);
+		FCT_EQ(code, 0);
 		FCT_DO(await(&b, &b.ctx));
 	}
-	FCT_DATA(t, pmem, 16, 1);
-out:
-	if (pmem_mr && fi_close(&pmem_mr->fid))
-		ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of the region");
-	ret = bed_close(&b, ret);
-	if (pmem != MAP_FAILED)
-		munmap(pmem, PMEM_LEN);
-	return ret;
+	FCT_DATA(pmem, 16, 1);
+	return 0;
 }
-
-static const struct fct_case cases[] = {
-	{"writemsg", "fi_writemsg passes the flag on: other memory is refused", refused},
-	{"durable", "fi_writemsg to persistent memory is durable", durable},
-	{"inject", "with FI_INJECT and no FI_COMPLETION the flag is dropped", inject},
-	{"inject_reported", "with both it is passed on", inject_reported},
-	{"message", "fi_sendmsg drops the flag", message},
-	{"tagged", "fi_tsendmsg drops the flag", tagged},
-	{"atomic", "fi_atomicmsg drops the flag", atomic},
-};
 
 int main(int argc, char **argv)
 {
 	const struct fct_prog prog = {
 		.name = "fi_cairn_rxm",
 		.what = "What ofi_rxm makes of FI_COMMIT_COMPLETE, over pverbs.",
-		.cases = cases,
-		.n_cases = sizeof(cases) / sizeof(cases[0]),
 		.single = true,
 		.ep_type = FI_EP_RDM,
 	};

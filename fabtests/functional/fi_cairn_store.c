@@ -12,7 +12,6 @@
 #include "store.h"
 
 struct crowd {
-	struct fct *t;
 	struct store_shared *shared;
 	struct fct_where where;
 	const struct store_faults *faults;
@@ -23,22 +22,20 @@ struct crowd {
 /* The new process says how it went in the memory that all share. */
 static _Noreturn void be_client(const struct crowd *c, uint32_t id, pid_t parent)
 {
-	struct fct t = *c->t;
-
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	close(t.ctl);
-	t.ctl = -1;
-	t.inbox = NULL;
-	t.partial = NULL;
-	t.partial_len = 0;
-	t.next_key += (uint64_t)id << 32;
-	fct_watchdog(&t);
-	fct_store_client(&t, id, c->shared, &c->where, c->faults);
+	close(fct.ctl);
+	fct.ctl = -1;
+	fct.inbox = NULL;
+	fct.partial = NULL;
+	fct.partial_len = 0;
+	fct.next_key += (uint64_t)id << 32;
+	fct_watchdog();
+	fct_store_client(id, c->shared, &c->where, c->faults);
 	fct_watchdog_stop();
-	c->shared->client[id].result = t.result;
-	snprintf(c->shared->client[id].why, FCT_WHY_LEN, "%s", t.why);
+	c->shared->client[id].result = fct.result;
+	snprintf(c->shared->client[id].why, FCT_WHY_LEN, "%s", fct.why);
 	exit(0);
 }
 
@@ -51,7 +48,7 @@ static int start_client(struct crowd *c, uint32_t id)
 	if (!pid)
 		be_client(c, id, parent);
 	if (pid < 0)
-		return fct_fail_at(c->t, NULL, 0, "fork: %s", strerror(errno));
+		return fct_fail("fork: %s", strerror(errno));
 	c->pid[id] = pid;
 	return 0;
 }
@@ -60,21 +57,18 @@ static int start_client(struct crowd *c, uint32_t id)
 static int ended(struct crowd *c, uint32_t id, int how)
 {
 	const char *why = c->shared->client[id].why;
-	struct fct *t = c->t;
 
 	c->pid[id] = 0;
 	if (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL && c->faults->killed)
 		return start_client(c, id);
 	if (WIFSIGNALED(how))
-		return fct_fail_at(t, NULL, 0, "client %u died of signal %d", id,
-				   WTERMSIG(how));
+		return fct_fail("client %u died of signal %d", id, WTERMSIG(how));
 	if (WEXITSTATUS(how))
-		return fct_fail_at(t, NULL, 0, "client %u ended with status %d", id,
-				   WEXITSTATUS(how));
+		return fct_fail("client %u ended with status %d", id, WEXITSTATUS(how));
 	if (c->shared->client[id].result == FCT_SKIP)
-		return fct_skip(t, "%s", why);
+		return fct_skip("%s", why);
 	if (c->shared->client[id].result != FCT_PASS)
-		return fct_fail_at(t, NULL, 0, "client %u: %s", id, why);
+		return fct_fail("client %u: %s", id, why);
 	c->left--;
 	return 0;
 }
@@ -82,12 +76,11 @@ static int ended(struct crowd *c, uint32_t id, int how)
 static int watch(struct crowd *c)
 {
 	struct fct_wait w;
-	struct fct *t = c->t;
 	uint32_t id;
 	pid_t pid;
-	int how, ret = 0;
+	int how;
 
-	fct_wait_init(&w, t, "the clients");
+	fct_wait_init(&w, "the clients");
 	/* The run's deadline is the clients' too. */
 	w.end_ms = UINT64_MAX;
 	while (c->left) {
@@ -99,8 +92,7 @@ static int watch(struct crowd *c)
 		else
 			FCT_DO(fct_wait_again(&w));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 static void end_clients(struct crowd *c)
@@ -115,79 +107,83 @@ static void end_clients(struct crowd *c)
 	}
 }
 
-static int all_clients(struct fct *t, const struct store_faults *faults)
+static int begin_and_watch(struct crowd *c)
 {
 	static const char *const kinds[] = {"left", "vanished", "were sent off",
 					    "were killed"};
-	struct crowd c = {.t = t, .faults = faults, .left = fct_store_opts.clients};
 	uint32_t id, k, sum;
+
+	FCT_DO(fct_tell("clients", &fct_store_opts, sizeof(fct_store_opts)));
+	FCT_DO(fct_where_hear(&c->where));
+	FCT_DO(fct_barrier("opened"));
+	for (id = 0; id < fct_store_opts.clients; id++)
+		FCT_DO(start_client(c, id));
+	FCT_DO(watch(c));
+	for (k = 0; k < 4; k++) {
+		for (sum = 0, id = 0; id < fct_store_opts.clients; id++)
+			sum += c->shared->client[id].ends[k];
+		fct_note("%u clients %s", sum, kinds[k]);
+	}
+	return fct_barrier("closing");
+}
+
+static int all_clients(const struct store_faults *faults)
+{
+	struct crowd c = {.faults = faults, .left = fct_store_opts.clients};
 	int ret;
 
 	c.shared = mmap(NULL, sizeof(*c.shared), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (c.shared == MAP_FAILED)
-		return fct_fail_at(t, NULL, 0, "mmap: %s", strerror(errno));
-	FCT_DO(fct_tell(t, "clients", &fct_store_opts, sizeof(fct_store_opts)));
-	FCT_DO(fct_where_hear(t, &c.where));
-	FCT_DO(fct_barrier(t, "opened"));
-	for (id = 0; id < fct_store_opts.clients; id++)
-		FCT_DO(start_client(&c, id));
-	FCT_DO(watch(&c));
-	for (k = 0; k < 4; k++) {
-		for (sum = 0, id = 0; id < fct_store_opts.clients; id++)
-			sum += c.shared->client[id].ends[k];
-		fct_note(t, "%u clients %s", sum, kinds[k]);
-	}
-	ret = fct_barrier(t, "closing");
-out:
+		return fct_fail("mmap: %s", strerror(errno));
+	ret = begin_and_watch(&c);
 	end_clients(&c);
 	munmap(c.shared, sizeof(*c.shared));
 	return ret;
 }
 
-static int run(struct fct *t, const struct store_faults *faults)
+static int run(const struct store_faults *faults)
 {
 	struct store_opts theirs;
 
-	if (fct_is_client(t))
-		return all_clients(t, faults);
-	if (fct_hear(t, "clients", &theirs, sizeof(theirs)))
+	if (fct_is_client())
+		return all_clients(faults);
+	if (fct_hear("clients", &theirs, sizeof(theirs)))
 		return -1;
 	if (!theirs.clients || theirs.clients > STORE_CLIENTS)
-		return fct_fail_at(t, NULL, 0, "the client asked for %u clients",
-				   theirs.clients);
-	return fct_store_serve(t, theirs.clients);
+		return fct_fail("the client asked for %u clients", theirs.clients);
+	return fct_store_serve(theirs.clients);
 }
 
-static int steady(struct fct *t)
+FCT_CASE(steady, "all clients put and get; what they get is what was put")
 {
 	static const struct store_faults none;
 
-	return run(t, &none);
+	return run(&none);
 }
 
-static int reconnect(struct fct *t)
+FCT_CASE(reconnect, "connections end at any time, from either side")
 {
 	static const struct store_faults faults = {.leave = 2,
 						   .vanish = 2,
 						   .sent_off = 2};
 
-	return run(t, &faults);
+	return run(&faults);
 }
 
-static int killed(struct fct *t)
+FCT_CASE(killed, "client processes are killed, others take over")
 {
 	static const struct store_faults faults = {.killed = 2};
 
-	return run(t, &faults);
+	return run(&faults);
 }
 
-static int all_faults(struct fct *t)
+FCT_CASE(all_faults, "all of it at once")
 {
 	static const struct store_faults faults = {
 		.leave = 1, .vanish = 2, .sent_off = 1, .killed = 1};
 
-	return run(t, &faults);
+	return run(&faults);
 }
 
 static int option(int val, const char *arg)
@@ -205,13 +201,6 @@ static int option(int val, const char *arg)
 
 int main(int argc, char **argv)
 {
-	static const struct fct_case cases[] = {
-		{"steady", "all clients put and get; what they get is what was put",
-		 steady},
-		{"reconnect", "connections end at any time, from either side", reconnect},
-		{"killed", "client processes are killed, others take over", killed},
-		{"all_faults", "all of it at once", all_faults},
-	};
 	static const struct option options[] = {{"clients", required_argument, NULL, 'c'},
 						{"requests", required_argument, NULL,
 						 'n'},
@@ -219,8 +208,6 @@ int main(int argc, char **argv)
 	static const struct fct_prog prog = {
 		.name = "fi_cairn_store",
 		.what = "A server keeps objects for many clients, each a process.",
-		.cases = cases,
-		.n_cases = sizeof(cases) / sizeof(cases[0]),
 		.forks = true,
 		.options = options,
 		.option = option,

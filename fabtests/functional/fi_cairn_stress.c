@@ -8,86 +8,58 @@
 #define DEFAULT_MS 5000u
 #define EMULATED_MS 2000u
 
-static int safe(struct fct *t)
-{
-	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE});
-}
+FCT_CASE_CALL(safe, "all operations at once, FI_THREAD_SAFE",
+	      fct_st_run(&(struct st_mode){.threading = FI_THREAD_SAFE}))
 
-static int domain(struct fct *t)
-{
-	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_DOMAIN});
-}
+FCT_CASE_CALL(domain, "the same, a domain for each thread (FI_THREAD_DOMAIN)",
+	      fct_st_run(&(struct st_mode){.threading = FI_THREAD_DOMAIN}))
 
-static int small(struct fct *t)
-{
-	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
-					       .small = true,
-					       .waits = true});
-}
+FCT_CASE_CALL(small, "completion queues of one entry; threads sleep",
+	      fct_st_run(&(struct st_mode){
+		      .threading = FI_THREAD_SAFE, .small = true, .waits = true}))
 
-static int counters(struct fct *t)
-{
-	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
-					       .counters = true});
-}
+FCT_CASE_CALL(counters, "counters agree with what was done",
+	      fct_st_run(&(struct st_mode){.threading = FI_THREAD_SAFE,
+					   .counters = true}))
 
-static int shared(struct fct *t)
-{
-	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
-					       .shared_rx = true});
-}
+FCT_CASE_CALL(shared, "with a shared receive context",
+	      fct_st_run(&(struct st_mode){.threading = FI_THREAD_SAFE,
+					   .shared_rx = true}))
 
-static int reopen(struct fct *t)
-{
-	return fct_st_run(t,
-			  &(struct st_mode){.threading = FI_THREAD_SAFE, .reopen = true});
-}
+FCT_CASE_CALL(reopen, "connections are closed and opened again meanwhile",
+	      fct_st_run(&(struct st_mode){.threading = FI_THREAD_SAFE, .reopen = true}))
 
-static int reopen_domain(struct fct *t)
-{
-	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_DOMAIN,
-					       .reopen = true});
-}
+FCT_CASE_CALL(reopen_domain, "the same with FI_THREAD_DOMAIN",
+	      fct_st_run(&(struct st_mode){.threading = FI_THREAD_DOMAIN,
+					   .reopen = true}))
 
-static int all(struct fct *t)
-{
-	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
-					       .shared_rx = true,
-					       .counters = true,
-					       .reopen = true,
-					       .small = true,
-					       .waits = true});
-}
+FCT_CASE_CALL(all, "all of it",
+	      fct_st_run(&(struct st_mode){.threading = FI_THREAD_SAFE,
+					   .shared_rx = true,
+					   .counters = true,
+					   .reopen = true,
+					   .small = true,
+					   .waits = true}))
 
-static int durable(struct fct *t)
-{
-	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
-					       .durable = true});
-}
+FCT_CASE_CALL(durable, "safe, with durable operations (FI_CAIRN_PMEM)",
+	      fct_st_run(&(struct st_mode){.threading = FI_THREAD_SAFE, .durable = true}))
 
-static int durable_domain(struct fct *t)
-{
-	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_DOMAIN,
-					       .durable = true});
-}
+FCT_CASE_CALL(durable_domain, "domain, with durable operations",
+	      fct_st_run(&(struct st_mode){.threading = FI_THREAD_DOMAIN,
+					   .durable = true}))
 
-static int durable_reopen(struct fct *t)
-{
-	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
-					       .reopen = true,
-					       .durable = true});
-}
+FCT_CASE_CALL(durable_reopen, "reopen, with durable operations",
+	      fct_st_run(&(struct st_mode){
+		      .threading = FI_THREAD_SAFE, .reopen = true, .durable = true}))
 
-static int durable_all(struct fct *t)
-{
-	return fct_st_run(t, &(struct st_mode){.threading = FI_THREAD_SAFE,
-					       .shared_rx = true,
-					       .counters = true,
-					       .reopen = true,
-					       .small = true,
-					       .waits = true,
-					       .durable = true});
-}
+FCT_CASE_CALL(durable_all, "all of it, with durable operations",
+	      fct_st_run(&(struct st_mode){.threading = FI_THREAD_SAFE,
+					   .shared_rx = true,
+					   .counters = true,
+					   .reopen = true,
+					   .small = true,
+					   .waits = true,
+					   .durable = true}))
 
 static int number(const char *arg, uint32_t most, uint32_t *value)
 {
@@ -126,21 +98,6 @@ static int option(int val, const char *arg)
 
 int main(int argc, char **argv)
 {
-	static const struct fct_case cases[] = {
-		{"safe", "all operations at once, FI_THREAD_SAFE", safe},
-		{"domain", "the same, a domain for each thread (FI_THREAD_DOMAIN)",
-		 domain},
-		{"small", "completion queues of one entry; threads sleep", small},
-		{"counters", "counters agree with what was done", counters},
-		{"shared", "with a shared receive context", shared},
-		{"reopen", "connections are closed and opened again meanwhile", reopen},
-		{"reopen_domain", "the same with FI_THREAD_DOMAIN", reopen_domain},
-		{"all", "all of it", all},
-		{"durable", "safe, with durable operations (FI_CAIRN_PMEM)", durable},
-		{"durable_domain", "domain, with durable operations", durable_domain},
-		{"durable_reopen", "reopen, with durable operations", durable_reopen},
-		{"durable_all", "all of it, with durable operations", durable_all},
-	};
 	static const struct option options[] = {
 		{"connections", required_argument, NULL, 'c'},
 		{"threads", required_argument, NULL, 'j'},
@@ -150,8 +107,6 @@ int main(int argc, char **argv)
 	static const struct fct_prog prog = {
 		.name = "fi_cairn_stress",
 		.what = "Everything at once, from several threads.",
-		.cases = cases,
-		.n_cases = sizeof(cases) / sizeof(cases[0]),
 		.options = options,
 		.option = option,
 		.help = "  -c, --connections=COUNT client: how many (default 6, at most "

@@ -8,7 +8,7 @@ void fct_file_progress(struct file_ring *r, uint64_t done)
 {
 	uint64_t now = fct_now_ns(), bytes = done * r->job.chunk;
 
-	if (!fct_is_client(r->l.t) || !isatty(STDERR_FILENO))
+	if (!fct_is_client() || !isatty(STDERR_FILENO))
 		return;
 	if (now - r->shown_ns < 200000000u && done < r->chunks)
 		return;

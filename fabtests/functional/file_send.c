@@ -17,7 +17,6 @@ static int load(struct sender *s, uint64_t chunk)
 	struct file_ring *r = s->r;
 	uint8_t *buf = file_slot(r, chunk);
 	size_t got = 0, len = file_len(r, chunk);
-	struct fct *t = r->l.t;
 
 	while (got < len) {
 		ssize_t n = read(r->fd, buf + got, len - got);
@@ -25,12 +24,10 @@ static int load(struct sender *s, uint64_t chunk)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return fct_fail_at(t, NULL, 0, "cannot read %s: %s", r->path,
-					   strerror(errno));
+			return fct_fail("cannot read %s: %s", r->path, strerror(errno));
 		if (!n)
-			return fct_fail_at(t, NULL, 0,
-					   "%s became shorter while it was being sent",
-					   r->path);
+			return fct_fail("%s became shorter while it was being sent",
+					r->path);
 		got += (size_t)n;
 	}
 	EVP_DigestUpdate(r->md, buf, len);
@@ -44,18 +41,15 @@ static int offer(struct sender *s)
 	size_t len = file_len(r, s->next);
 	struct file_note *note = (struct file_note *)r->notes.buf + slot;
 	struct fct_link *l = &r->l;
-	struct fct *t = l->t;
-	int ret;
 
 	FCT_DO(load(s, s->next));
 	if (r->job.mode == FILE_MSG) {
-		FCT_POST(t, l->txcq,
-			 fi_send(l->c.ep, file_slot(r, s->next), len, r->data.desc, 0,
-				 &r->data_ctx[slot]));
+		FCT_POST(l->txcq, fi_send(l->c.ep, file_slot(r, s->next), len,
+					  r->data.desc, 0, &r->data_ctx[slot]));
 		s->busy[slot]++;
 	} else {
 		if (r->job.mode == FILE_WRITE) {
-			FCT_POST(t, l->txcq,
+			FCT_POST(l->txcq,
 				 fi_write(l->c.ep, file_slot(r, s->next), len,
 					  r->data.desc, 0,
 					  r->remote.addr + (uint64_t)slot * r->job.chunk,
@@ -65,28 +59,23 @@ static int offer(struct sender *s)
 		/* FI_ORDER_SAW: the note does not overtake the write. */
 		note->seq = s->next;
 		note->len = len;
-		FCT_POST(t, l->txcq,
-			 fi_send(l->c.ep, note, sizeof(*note), r->notes.desc, 0,
-				 &r->note_ctx[slot]));
+		FCT_POST(l->txcq, fi_send(l->c.ep, note, sizeof(*note), r->notes.desc, 0,
+					  &r->note_ctx[slot]));
 		s->busy[slot]++;
 	}
 	s->next++;
-out:
-	return ret;
+	return 0;
 }
 
 static int post_credit(struct sender *s, uint32_t slot)
 {
 	struct file_ring *r = s->r;
-	struct fct *t = r->l.t;
-	int ret;
 
-	FCT_POST(t, r->l.rxcq,
+	FCT_POST(r->l.rxcq,
 		 fi_recv(r->l.c.ep, (struct file_credit *)r->credits.buf + slot,
 			 sizeof(struct file_credit), r->credits.desc, 0,
 			 &r->credit_ctx[slot]));
-out:
-	return ret;
+	return 0;
 }
 
 static int completed(struct sender *s, const struct fi_cq_data_entry *e)
@@ -97,18 +86,16 @@ static int completed(struct sender *s, const struct fi_cq_data_entry *e)
 	uint32_t slot = fct_file_context_slot(r, ctx);
 
 	if (slot == r->job.window)
-		return fct_fail_at(r->l.t, NULL, 0,
-				   "a completion has an unknown context");
+		return fct_fail("a completion has an unknown context");
 	if (ctx != &r->credit_ctx[slot]) {
 		s->busy[slot]--;
 		return 0;
 	}
 	credit = (const struct file_credit *)r->credits.buf + slot;
 	if (credit->done < s->done || credit->done > s->next)
-		return fct_fail_at(r->l.t, NULL, 0,
-				   "the server acknowledged chunk %llu of %llu sent",
-				   (unsigned long long)credit->done,
-				   (unsigned long long)s->next);
+		return fct_fail("the server acknowledged chunk %llu of %llu sent",
+				(unsigned long long)credit->done,
+				(unsigned long long)s->next);
 	s->done = credit->done;
 	return post_credit(s, slot);
 }
@@ -135,25 +122,20 @@ int fct_file_send(struct file_ring *r)
 {
 	struct sender s = {.r = r};
 	struct fi_cq_data_entry e;
-	struct fct *t = r->l.t;
 	uint32_t i;
-	int ret;
 
 	for (i = 0; i < r->job.window; i++)
 		FCT_DO(post_credit(&s, i));
-	FCT_DO(fct_barrier(t, "ready"));
+	FCT_DO(fct_barrier("ready"));
 	r->start_ns = fct_now_ns();
 	while (s.done < r->chunks || !all_quiet(&s)) {
 		if (may_offer(&s)) {
 			FCT_DO(offer(&s));
 			continue;
 		}
-		FCT_DO(fct_comp_any(t, r->l.txcq, &e,
-				    "a chunk to be taken by the server"));
+		FCT_DO(fct_comp_any(r->l.txcq, &e, "a chunk to be taken by the server"));
 		FCT_DO(completed(&s, &e));
 		fct_file_progress(r, s.done);
 	}
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }

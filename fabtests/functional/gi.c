@@ -2,10 +2,10 @@
 /* What the cases share: hints and queries. */
 #include "gi.h"
 
-struct fi_info *fct_gi_hints(struct fct *t, uint64_t caps)
+struct fi_info *fct_gi_hints(uint64_t caps)
 {
 	struct fct_setup s = {.caps = caps};
-	struct fi_info *hints = fct_hints(t, &s);
+	struct fi_info *hints = fct_hints(&s);
 
 	if (!hints) {
 		fprintf(stderr, "out of memory\n");
@@ -28,9 +28,9 @@ int fct_gi_ask(struct fi_info *hints, struct fi_info **info)
 	return ret;
 }
 
-bool fct_gi_ours(const struct fct *t, const struct fi_info *info)
+bool fct_gi_ours(const struct fi_info *info)
 {
-	const struct fct_opts *o = &t->opts;
+	const struct fct_opts *o = &fct.opts;
 	const char *name = info->fabric_attr->prov_name;
 
 	if (!o->prov || !strcmp(name, o->prov))
@@ -39,23 +39,24 @@ bool fct_gi_ours(const struct fct *t, const struct fi_info *info)
 	return o->lower && !strcmp(name, o->prov + strlen(o->lower) + 1);
 }
 
-int fct_gi_address(struct fct *t, char *node, size_t len)
+int fct_gi_address(char *node, size_t len)
 {
-	const char *given = t->opts.src ? t->opts.src : t->opts.self;
-	struct fi_info *info = NULL;
+	FCT_AUTO(fct_info_end) struct fi_info *info = NULL;
+	const char *given = fct.opts.src ? fct.opts.src : fct.opts.self;
 	char service[16];
 	bool wildcard;
-	int ret = 0;
 
 	if (given) {
 		snprintf(node, len, "%s", given);
 		return 0;
 	}
-	FCT_CALL(t, fct_gi_ask(fct_gi_hints(t, FI_MSG), &info));
-	FCT_TRUE(t, info->src_addr);
-	FCT_CALL(t, fct_addr_text(info->src_addr, node, len, service, sizeof(service),
-				  &wildcard));
-out:
-	fi_freeinfo(info);
-	return ret;
+	FCT_CALL(fct_gi_ask(fct_gi_hints(FI_MSG), &info));
+	FCT_TRUE(info->src_addr);
+	FCT_CALL(fct_addr_text(info->src_addr, node, len, service, sizeof(service),
+			       &wildcard));
+	return 0;
 }
+
+FCT_PROGRAM(.name = "fi_cairn_getinfo",
+	    .what = "What fi_getinfo promises, and that the promises can be opened.",
+	    .single = true)

@@ -13,59 +13,19 @@
 /* Everything a patient application can live with. */
 #define GI_ALL_MODES (FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA | FI_MSG_PREFIX)
 
-/* gi_addr.c: addresses in and out */
-int fct_gi_null_hints(struct fct *t);
-int fct_gi_source(struct fct *t);
-int fct_gi_destination(struct fct *t);
-int fct_gi_numeric(struct fct *t);
-int fct_gi_hint_addresses(struct fct *t);
-int fct_gi_format_ip(struct fct *t);
-int fct_gi_format_sockaddr(struct fct *t);
-int fct_gi_bad_format(struct fct *t);
-
-/* gi_attr.c: attributes asked for and given */
-int fct_gi_data_progress(struct fct *t);
-int fct_gi_control_progress(struct fct *t);
-int fct_gi_threading(struct fct *t);
-int fct_gi_resource_mgmt(struct fct *t);
-int fct_gi_mr_mode(struct fct *t);
-int fct_gi_mode_zero(struct fct *t);
-int fct_gi_excess(struct fct *t);
-int fct_gi_small(struct fct *t);
-int fct_gi_order(struct fct *t);
-int fct_gi_order_size(struct fct *t);
-
-/* gi_caps.c: capabilities */
-int fct_gi_caps_only(struct fct *t);
-int fct_gi_caps_none(struct fct *t);
-int fct_gi_caps_unsupported(struct fct *t);
-int fct_gi_caps_pmem(struct fct *t);
-int fct_gi_comm(struct fct *t);
-int fct_gi_ep_type(struct fct *t);
-int fct_gi_known_bits(struct fct *t);
-
 /* gi_open.c: what is offered really opens */
-int fct_gi_open_all(struct fct *t);
-int fct_gi_bad_domain(struct fct *t);
-int fct_gi_bad_fabric(struct fct *t);
-int fct_gi_bad_provider(struct fct *t);
-int fct_gi_open_bad_fabric(struct fct *t);
-int fct_gi_open_bad_provider(struct fct *t);
-int fct_gi_again(struct fct *t);
-int fct_gi_versions(struct fct *t);
-int fct_gi_nic(struct fct *t);
 
 /*
  * Hints for FI_EP_MSG and these caps of the provider under test; exits if out of memory.
  */
-struct fi_info *fct_gi_hints(struct fct *t, uint64_t caps);
+struct fi_info *fct_gi_hints(uint64_t caps);
 /* fi_getinfo of this version's API with neither node nor service. */
 int fct_gi_query(const struct fi_info *hints, struct fi_info **info);
 /* The same, and frees hints. */
 int fct_gi_ask(struct fi_info *hints, struct fi_info **info);
 /* Whether an info comes from the provider under test. */
-bool fct_gi_ours(const struct fct *t, const struct fi_info *info);
+bool fct_gi_ours(const struct fi_info *info);
 /* A numeric address of this host that the provider serves. */
-int fct_gi_address(struct fct *t, char *node, size_t len);
+int fct_gi_address(char *node, size_t len);
 
 #endif

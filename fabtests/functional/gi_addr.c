@@ -8,28 +8,26 @@
 #define SERVICE "47593"
 #define SERVICE_PORT 47593
 
-static int check_ip(struct fct *t, const struct fi_info *info, const void *addr,
-		    size_t len, const char *what)
+static int check_ip(const struct fi_info *info, const void *addr, size_t len,
+		    const char *what)
 {
 	const struct sockaddr *sa = addr;
 	size_t want;
-	int ret = 0;
 
 	if (!addr || !len)
-		FCT_FAIL(t, "%s is not set (provider %s, domain %s)", what,
+		FCT_FAIL("%s is not set (provider %s, domain %s)", what,
 			 info->fabric_attr->prov_name, info->domain_attr->name);
 	if (info->addr_format == FI_SOCKADDR_IN)
-		FCT_EQ(t, sa->sa_family, AF_INET);
+		FCT_EQ(sa->sa_family, AF_INET);
 	else if (info->addr_format == FI_SOCKADDR_IN6)
-		FCT_EQ(t, sa->sa_family, AF_INET6);
+		FCT_EQ(sa->sa_family, AF_INET6);
 	else if (info->addr_format != FI_SOCKADDR)
-		goto out;
+		return 0;
 	want = sa->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
 					 : sizeof(struct sockaddr_in);
 	if (len < want)
-		FCT_FAIL(t, "%s has %zu bytes, its family needs %zu", what, len, want);
-out:
-	return ret;
+		FCT_FAIL("%s has %zu bytes, its family needs %zu", what, len, want);
+	return 0;
 }
 
 /* Route's addresses are IPv6, and end with the IPv4 address that was asked for. */
@@ -45,104 +43,26 @@ static bool same_host(const char *asked, const char *got)
 	       !memcmp(in6.s6_addr + 12, &in, sizeof(in));
 }
 
-/* A provider that answers only who names it. */
-static bool opt_in(const struct fct *t)
+FCT_CASE(destination, "node and service set dest_addr, and src_addr too")
 {
-	return t->opts.lower || (t->opts.prov && !strcmp(t->opts.prov, "route"));
-}
-
-int fct_gi_null_hints(struct fct *t)
-{
-	struct fi_info *list = NULL, *info;
-	int ours = 0, ret;
-
-	FCT_CALL(t, fi_getinfo(FCT_API, NULL, NULL, 0, NULL, &list));
-	for (info = list; info; info = info->next) {
-		FCT_TRUE(t, info->fabric_attr && info->domain_attr && info->ep_attr);
-		FCT_TRUE(t, info->tx_attr && info->rx_attr);
-		FCT_TRUE(t, info->fabric_attr->prov_name);
-		if (!fct_gi_ours(t, info))
-			continue;
-		ours++;
-		FCT_TRUE(t, info->fabric_attr->name && info->domain_attr->name);
-		FCT_TRUE(t, info->caps);
-		FCT_TRUE(t, info->ep_attr->type != FI_EP_UNSPEC);
-		FCT_TRUE(t, info->ep_attr->max_msg_size);
-		FCT_EQ(t, info->fabric_attr->api_version, FCT_API);
-		FCT_DO(check_ip(t, info, info->src_addr, info->src_addrlen, "src_addr"));
-	}
-	if (!ours && opt_in(t)) {
-		ret = fct_skip(t, "this layer answers those who name it");
-		goto out;
-	}
-	if (!ours)
-		FCT_FAIL(t, "no info of this provider among the answers to NULL hints");
-	fct_note(t, "%d infos", ours);
-out:
-	fi_freeinfo(list);
-	return ret;
-}
-
-int fct_gi_source(struct fct *t)
-{
-	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *list = NULL, *info;
+	FCT_AUTO(fct_info_end) struct fi_info *hints = fct_gi_hints(FI_MSG);
+	FCT_AUTO(fct_info_end) struct fi_info *list = NULL;
+	struct fi_info *info;
 	char node[64], back[64], service[16];
 	bool wildcard;
-	int ret;
 
-	FCT_DO(fct_gi_address(t, node, sizeof(node)));
-	FCT_CALL(t, fi_getinfo(FCT_API, node, SERVICE, FI_SOURCE, hints, &list));
+	FCT_DO(fct_gi_address(node, sizeof(node)));
+	FCT_CALL(fi_getinfo(FCT_API, node, SERVICE, 0, hints, &list));
 	for (info = list; info; info = info->next) {
-		FCT_DO(check_ip(t, info, info->src_addr, info->src_addrlen, "src_addr"));
-		FCT_EQ(t, fct_addr_port(info->src_addr), SERVICE_PORT);
-		FCT_CALL(t, fct_addr_text(info->src_addr, back, sizeof(back), service,
-					  sizeof(service), &wildcard));
+		FCT_DO(check_ip(info, info->dest_addr, info->dest_addrlen, "dest_addr"));
+		FCT_EQ(fct_addr_port(info->dest_addr), SERVICE_PORT);
+		FCT_CALL(fct_addr_text(info->dest_addr, back, sizeof(back), service,
+				       sizeof(service), &wildcard));
 		if (!same_host(node, back))
-			FCT_FAIL(t, "asked for source %s, got %s", node, back);
+			FCT_FAIL("asked for destination %s, got %s", node, back);
+		FCT_DO(check_ip(info, info->src_addr, info->src_addrlen, "src_addr"));
 	}
-out:
-	fi_freeinfo(list);
-	fi_freeinfo(hints);
-	return ret;
-}
-
-int fct_gi_destination(struct fct *t)
-{
-	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *list = NULL, *info;
-	char node[64], back[64], service[16];
-	bool wildcard;
-	int ret;
-
-	FCT_DO(fct_gi_address(t, node, sizeof(node)));
-	FCT_CALL(t, fi_getinfo(FCT_API, node, SERVICE, 0, hints, &list));
-	for (info = list; info; info = info->next) {
-		FCT_DO(check_ip(t, info, info->dest_addr, info->dest_addrlen,
-				"dest_addr"));
-		FCT_EQ(t, fct_addr_port(info->dest_addr), SERVICE_PORT);
-		FCT_CALL(t, fct_addr_text(info->dest_addr, back, sizeof(back), service,
-					  sizeof(service), &wildcard));
-		if (!same_host(node, back))
-			FCT_FAIL(t, "asked for destination %s, got %s", node, back);
-		FCT_DO(check_ip(t, info, info->src_addr, info->src_addrlen, "src_addr"));
-	}
-out:
-	fi_freeinfo(list);
-	fi_freeinfo(hints);
-	return ret;
-}
-
-int fct_gi_numeric(struct fct *t)
-{
-	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *list = NULL;
-	char node[64];
-	int ret;
-
-	FCT_DO(fct_gi_address(t, node, sizeof(node)));
-	FCT_CALL(t, fi_getinfo(FCT_API, node, SERVICE, FI_NUMERICHOST, hints, &list));
-out:
-	fi_freeinfo(list);
-	fi_freeinfo(hints);
-	return ret;
+	return 0;
 }
 
 static void *copy(const void *p, size_t len)
@@ -155,90 +75,59 @@ static void *copy(const void *p, size_t len)
 }
 
 /* The way rxm and others ask: addresses in the hints, no node. */
-int fct_gi_hint_addresses(struct fct *t)
+FCT_CASE(hint_addresses, "addresses in the hints are used and returned")
 {
-	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *list = NULL, *again = NULL,
-		       *info;
+	FCT_AUTO(fct_info_end) struct fi_info *hints = fct_gi_hints(FI_MSG);
+	FCT_AUTO(fct_info_end) struct fi_info *list = NULL;
+	FCT_AUTO(fct_info_end) struct fi_info *again = NULL;
+	struct fi_info *info;
 	char node[64];
-	int ret;
 
-	FCT_DO(fct_gi_address(t, node, sizeof(node)));
-	FCT_CALL(t, fi_getinfo(FCT_API, node, SERVICE, 0, hints, &list));
+	FCT_DO(fct_gi_address(node, sizeof(node)));
+	FCT_CALL(fi_getinfo(FCT_API, node, SERVICE, 0, hints, &list));
 	hints->addr_format = list->addr_format;
 	hints->dest_addr = copy(list->dest_addr, list->dest_addrlen);
 	hints->dest_addrlen = list->dest_addrlen;
 	hints->src_addr = copy(list->src_addr, list->src_addrlen);
 	hints->src_addrlen = list->src_addrlen;
-	FCT_TRUE(t, hints->dest_addr && hints->src_addr);
-	FCT_CALL(t, fi_getinfo(FCT_API, NULL, NULL, 0, hints, &again));
+	FCT_TRUE(hints->dest_addr && hints->src_addr);
+	FCT_CALL(fi_getinfo(FCT_API, NULL, NULL, 0, hints, &again));
 	for (info = again; info; info = info->next) {
-		FCT_EQ(t, info->dest_addrlen, list->dest_addrlen);
-		FCT_TRUE(t, info->dest_addr && !memcmp(info->dest_addr, list->dest_addr,
-						       list->dest_addrlen));
-		FCT_TRUE(t, info->src_addr);
+		FCT_EQ(info->dest_addrlen, list->dest_addrlen);
+		FCT_TRUE(info->dest_addr &&
+			 !memcmp(info->dest_addr, list->dest_addr, list->dest_addrlen));
+		FCT_TRUE(info->src_addr);
 	}
-out:
-	fi_freeinfo(again);
-	fi_freeinfo(list);
-	fi_freeinfo(hints);
-	return ret;
+	return 0;
 }
 
-static int one_format(struct fct *t, uint32_t format, bool *any)
+static int one_format(uint32_t format, bool *any)
 {
-	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *list = NULL, *info;
+	FCT_AUTO(fct_info_end) struct fi_info *list = NULL;
+	struct fi_info *hints = fct_gi_hints(FI_MSG), *info;
 	int ret;
 
 	hints->addr_format = format;
 	ret = fct_gi_ask(hints, &list);
 	if (ret == -FI_ENODATA) {
-		fct_note(t, "%s: none", fi_tostr(&format, FI_TYPE_ADDR_FORMAT));
+		fct_note("%s: none", fi_tostr(&format, FI_TYPE_ADDR_FORMAT));
 		return 0;
 	}
-	FCT_CALL(t, ret);
+	FCT_CALL(ret);
 	*any = true;
 	for (info = list; info; info = info->next) {
 		if (format != FI_SOCKADDR)
-			FCT_EQ(t, info->addr_format, format);
-		FCT_DO(check_ip(t, info, info->src_addr, info->src_addrlen, "src_addr"));
+			FCT_EQ(info->addr_format, format);
+		FCT_DO(check_ip(info, info->src_addr, info->src_addrlen, "src_addr"));
 	}
-out:
-	fi_freeinfo(list);
-	return ret;
+	return 0;
 }
 
-int fct_gi_format_ip(struct fct *t)
+FCT_CASE(format_ip, "FI_SOCKADDR_IN and FI_SOCKADDR_IN6 give only that format")
 {
 	bool any = false;
-	int ret;
 
-	FCT_DO(one_format(t, FI_SOCKADDR_IN, &any));
-	FCT_DO(one_format(t, FI_SOCKADDR_IN6, &any));
-	if (!any)
-		ret = fct_skip(t, "no FI_SOCKADDR_IN and no FI_SOCKADDR_IN6");
-out:
-	return ret;
-}
-
-int fct_gi_format_sockaddr(struct fct *t)
-{
-	bool any = false;
-	int ret;
-
-	FCT_DO(one_format(t, FI_SOCKADDR, &any));
-	if (!any)
-		ret = fct_skip(t, "no FI_SOCKADDR");
-out:
-	return ret;
-}
-
-int fct_gi_bad_format(struct fct *t)
-{
-	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *info;
-	int ret;
-
-	hints->addr_format = FI_ADDR_GNI;
-	FCT_ERR(t, fct_gi_ask(hints, &info), -FI_ENODATA);
-out:
-	return ret;
+	FCT_DO(one_format(FI_SOCKADDR_IN, &any));
+	FCT_DO(one_format(FI_SOCKADDR_IN6, &any));
+	return any ? 0 : fct_skip("no FI_SOCKADDR_IN and no FI_SOCKADDR_IN6");
 }

@@ -2,87 +2,64 @@
 /* What is offered opens, and what is not offered does not. */
 #include "gi.h"
 
-static int open_one(struct fct *t, struct fi_info *info)
+static int open_one(struct fi_info *info)
 {
+	FCT_AUTO(fct_fid_end) struct fid_fabric *fabric = NULL;
+	FCT_AUTO(fct_fid_end) struct fid_eq *eq = NULL;
+	FCT_AUTO(fct_fid_end) struct fid_domain *domain = NULL;
+	FCT_AUTO(fct_fid_end) struct fid_cq *cq = NULL;
+	FCT_AUTO(fct_fid_end) struct fid_av *av = NULL;
+	FCT_AUTO(fct_fid_end) struct fid_ep *ep = NULL;
+	FCT_AUTO(fct_fid_end) struct fid_pep *pep = NULL;
 	struct fi_cq_attr cq_attr = {.format = FI_CQ_FORMAT_CONTEXT};
 	struct fi_eq_attr eq_attr = {.wait_obj = FI_WAIT_NONE};
 	struct fi_av_attr av_attr = {.type = FI_AV_UNSPEC};
-	struct fid_fabric *fabric = NULL;
-	struct fid_domain *domain = NULL;
-	struct fid_pep *pep = NULL;
-	struct fid_ep *ep = NULL;
-	struct fid_eq *eq = NULL;
-	struct fid_cq *cq = NULL;
-	struct fid_av *av = NULL;
-	int ret;
 
-	FCT_CALL(t, fi_fabric(info->fabric_attr, &fabric, NULL));
-	FCT_CALL(t, fi_domain(fabric, info, &domain, NULL));
-	FCT_CALL(t, fi_cq_open(domain, &cq_attr, &cq, NULL));
-	FCT_CALL(t, fi_endpoint(domain, info, &ep, NULL));
-	FCT_CALL(t, fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV));
+	FCT_CALL(fi_fabric(info->fabric_attr, &fabric, NULL));
+	FCT_CALL(fi_domain(fabric, info, &domain, NULL));
+	FCT_CALL(fi_cq_open(domain, &cq_attr, &cq, NULL));
+	FCT_CALL(fi_endpoint(domain, info, &ep, NULL));
+	FCT_CALL(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV));
 	if (info->ep_attr->type == FI_EP_MSG) {
-		FCT_CALL(t, fi_eq_open(fabric, &eq_attr, &eq, NULL));
-		FCT_CALL(t, fi_ep_bind(ep, &eq->fid, 0));
-		FCT_CALL(t, fi_passive_ep(fabric, info, &pep, NULL));
-		FCT_CALL(t, fi_pep_bind(pep, &eq->fid, 0));
+		FCT_CALL(fi_eq_open(fabric, &eq_attr, &eq, NULL));
+		FCT_CALL(fi_ep_bind(ep, &eq->fid, 0));
+		FCT_CALL(fi_passive_ep(fabric, info, &pep, NULL));
+		FCT_CALL(fi_pep_bind(pep, &eq->fid, 0));
 	} else {
-		FCT_CALL(t, fi_av_open(domain, &av_attr, &av, NULL));
-		FCT_CALL(t, fi_ep_bind(ep, &av->fid, 0));
+		FCT_CALL(fi_av_open(domain, &av_attr, &av, NULL));
+		FCT_CALL(fi_ep_bind(ep, &av->fid, 0));
 	}
-	FCT_CALL(t, fi_enable(ep));
-out:
-	if (pep && fi_close(&pep->fid) && !ret)
-		ret = fct_fail_at(t, __FILE__, __LINE__,
-				  "fi_close of the passive endpoint failed");
-	if (ep && fi_close(&ep->fid) && !ret)
-		ret = fct_fail_at(t, __FILE__, __LINE__,
-				  "fi_close of the endpoint failed");
-	if (av && fi_close(&av->fid) && !ret)
-		ret = fct_fail_at(t, __FILE__, __LINE__,
-				  "fi_close of the address vector failed");
-	if (cq && fi_close(&cq->fid) && !ret)
-		ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of the CQ failed");
-	if (domain && fi_close(&domain->fid) && !ret)
-		ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of the domain failed");
-	if (eq && fi_close(&eq->fid) && !ret)
-		ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of the EQ failed");
-	if (fabric && fi_close(&fabric->fid) && !ret)
-		ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of the fabric failed");
-	return ret;
+	FCT_CALL(fi_enable(ep));
+	return 0;
 }
 
-int fct_gi_open_all(struct fct *t)
+FCT_CASE(open_all, "every info opens a fabric, a domain, queues and endpoints")
 {
-	struct fi_info *hints = fct_gi_hints(t, 0), *list = NULL, *info;
-	int n = 0, ret;
+	FCT_AUTO(fct_info_end) struct fi_info *list = NULL;
+	struct fi_info *hints = fct_gi_hints(0), *info;
+	int n = 0;
 
 	hints->caps = 0;
 	hints->mode = GI_ALL_MODES;
-	FCT_CALL(t, fct_gi_ask(hints, &list));
+	FCT_CALL(fct_gi_ask(hints, &list));
 	for (info = list; info; info = info->next, n++) {
-		fct_note(t, "info %d: fabric %s, domain %s, %s", n,
-			 info->fabric_attr->name, info->domain_attr->name,
+		fct_note("info %d: fabric %s, domain %s, %s", n, info->fabric_attr->name,
+			 info->domain_attr->name,
 			 fi_tostr(&info->addr_format, FI_TYPE_ADDR_FORMAT));
-		FCT_DO(open_one(t, info));
+		FCT_DO(open_one(info));
 	}
-out:
-	fi_freeinfo(list);
-	return ret;
+	return 0;
 }
 
-static int bad_name(struct fct *t, char **(*field)(struct fi_info *hints),
-		    const char *name)
+static int bad_name(char **(*field)(struct fi_info *hints), const char *name)
 {
-	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *info = NULL;
-	int ret;
+	FCT_AUTO(fct_info_end) struct fi_info *info = NULL;
+	struct fi_info *hints = fct_gi_hints(FI_MSG);
 
 	free(*field(hints));
 	*field(hints) = strdup(name);
-	FCT_ERR(t, fct_gi_ask(hints, &info), -FI_ENODATA);
-out:
-	fi_freeinfo(info);
-	return ret;
+	FCT_ERR(fct_gi_ask(hints, &info), -FI_ENODATA);
+	return 0;
 }
 
 static char **domain_name(struct fi_info *info)
@@ -95,84 +72,61 @@ static char **fabric_name(struct fi_info *info)
 	return &info->fabric_attr->name;
 }
 
-static char **prov_name(struct fi_info *info)
-{
-	return &info->fabric_attr->prov_name;
-}
+FCT_CASE_CALL(bad_domain, "an unknown domain name is -FI_ENODATA",
+	      bad_name(domain_name, "no-such-domain"))
 
-int fct_gi_bad_domain(struct fct *t)
-{
-	return bad_name(t, domain_name, "no-such-domain");
-}
+FCT_CASE_CALL(bad_fabric, "an unknown fabric name is -FI_ENODATA",
+	      bad_name(fabric_name, "no-such-fabric"))
 
-int fct_gi_bad_fabric(struct fct *t)
+static int refuse_fabric(char **(*field)(struct fi_info *hints))
 {
-	return bad_name(t, fabric_name, "no-such-fabric");
-}
-
-int fct_gi_bad_provider(struct fct *t)
-{
-	return bad_name(t, prov_name, "no-such-provider");
-}
-
-static int refuse_fabric(struct fct *t, char **(*field)(struct fi_info *hints))
-{
+	FCT_AUTO(fct_info_end) struct fi_info *info = NULL;
 	static char nonsense[] = "no-such-thing";
 	struct fid_fabric *fabric = NULL;
-	struct fi_info *info = NULL;
 	char *name;
 	int ret;
 
-	FCT_CALL(t, fct_gi_ask(fct_gi_hints(t, FI_MSG), &info));
+	FCT_CALL(fct_gi_ask(fct_gi_hints(FI_MSG), &info));
 	name = *field(info);
 	*field(info) = nonsense;
 	ret = fi_fabric(info->fabric_attr, &fabric, NULL);
 	*field(info) = name;
 	if (!ret)
 		fi_close(&fabric->fid);
-	FCT_REFUSED(t, ret);
-out:
-	fi_freeinfo(info);
-	return ret;
+	FCT_REFUSED(ret);
+	return 0;
 }
 
-int fct_gi_open_bad_fabric(struct fct *t)
-{
-	return refuse_fabric(t, fabric_name);
-}
+FCT_CASE_CALL(open_bad_fabric, "fi_fabric refuses an unknown fabric name",
+	      refuse_fabric(fabric_name))
 
-int fct_gi_open_bad_provider(struct fct *t)
+FCT_CASE(again, "a returned info is a valid hint for itself")
 {
-	return refuse_fabric(t, prov_name);
-}
-
-int fct_gi_again(struct fct *t)
-{
-	struct fi_info *list = NULL, *info, *again = NULL;
+	FCT_AUTO(fct_info_end) struct fi_info *list = NULL;
+	struct fi_info *info, *again = NULL;
 	int ret;
 
-	FCT_CALL(t, fct_gi_ask(fct_gi_hints(t, FI_MSG), &list));
+	FCT_CALL(fct_gi_ask(fct_gi_hints(FI_MSG), &list));
 	for (info = list; info; info = info->next) {
 		ret = fct_gi_query(info, &again);
 		if (ret)
-			FCT_FAIL(t, "the info of domain %s (%s) as hints: %s",
+			FCT_FAIL("the info of domain %s (%s) as hints: %s",
 				 info->domain_attr->name,
 				 fi_tostr(&info->addr_format, FI_TYPE_ADDR_FORMAT),
 				 fi_strerror(-ret));
 		if (strcmp(again->domain_attr->name, info->domain_attr->name))
-			FCT_FAIL(t, "the info of domain %s as hints gives domain %s",
+			FCT_FAIL("the info of domain %s as hints gives domain %s",
 				 info->domain_attr->name, again->domain_attr->name);
 		fi_freeinfo(again);
 		again = NULL;
 	}
-out:
-	fi_freeinfo(list);
-	return ret;
+	return 0;
 }
 
-static int one_version(struct fct *t, uint32_t version)
+static int one_version(uint32_t version)
 {
-	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *info = NULL;
+	FCT_AUTO(fct_info_end) struct fi_info *info = NULL;
+	struct fi_info *hints = fct_gi_hints(FI_MSG);
 	int ret;
 
 	/*
@@ -186,53 +140,45 @@ static int one_version(struct fct *t, uint32_t version)
 	ret = fi_getinfo(version, NULL, NULL, 0, hints, &info);
 	fi_freeinfo(hints);
 	if (ret)
-		FCT_FAIL(t, "API version %u.%u: %s", FI_MAJOR(version), FI_MINOR(version),
+		FCT_FAIL("API version %u.%u: %s", FI_MAJOR(version), FI_MINOR(version),
 			 fi_strerror(-ret));
-	FCT_EQ(t, info->fabric_attr->api_version, version);
-	FCT_DO(open_one(t, info));
-out:
-	fi_freeinfo(info);
-	return ret;
+	FCT_EQ(info->fabric_attr->api_version, version);
+	FCT_DO(open_one(info));
+	return 0;
 }
 
-int fct_gi_versions(struct fct *t)
+FCT_CASE(versions, "API versions 1.4 to the library's own")
 {
+	FCT_AUTO(fct_info_end) struct fi_info *hints = fct_gi_hints(FI_MSG);
 	uint32_t lib = fi_version(), minor;
-	struct fi_info *hints = fct_gi_hints(t, FI_MSG), *info = NULL;
-	int ret = 0;
+	struct fi_info *info = NULL;
 
 	for (minor = 4; minor <= (FI_MAJOR(lib) > 1 ? 20 : FI_MINOR(lib)); minor++)
-		FCT_DO(one_version(t, FI_VERSION(1, minor)));
+		FCT_DO(one_version(FI_VERSION(1, minor)));
 	for (minor = 0; FI_MAJOR(lib) > 1 && minor <= FI_MINOR(lib); minor++)
-		FCT_DO(one_version(t, FI_VERSION(2, minor)));
-	FCT_REFUSED(t, fi_getinfo(FI_VERSION(FI_MAJOR(lib), FI_MINOR(lib) + 1), NULL,
-				  NULL, 0, hints, &info));
-out:
-	fi_freeinfo(hints);
-	return ret;
+		FCT_DO(one_version(FI_VERSION(2, minor)));
+	FCT_REFUSED(fi_getinfo(FI_VERSION(FI_MAJOR(lib), FI_MINOR(lib) + 1), NULL, NULL,
+			       0, hints, &info));
+	return 0;
 }
 
-int fct_gi_nic(struct fct *t)
+FCT_CASE(nic, "fi_nic of providers for network cards")
 {
-	struct fi_info *list = NULL, *info;
+	FCT_AUTO(fct_info_end) struct fi_info *list = NULL;
+	struct fi_info *info;
 	struct fid_nic *nic;
-	int ret;
 
-	FCT_CALL(t, fct_gi_ask(fct_gi_hints(t, FI_MSG), &list));
-	if (!list->nic && !strstr(list->fabric_attr->prov_name, "verbs")) {
-		ret = fct_skip(t, "%s is not for network cards: info->nic is NULL",
-			       list->fabric_attr->prov_name);
-		goto out;
-	}
+	FCT_CALL(fct_gi_ask(fct_gi_hints(FI_MSG), &list));
+	if (!list->nic && !strstr(list->fabric_attr->prov_name, "verbs"))
+		return fct_skip("%s is not for network cards: info->nic is NULL",
+				list->fabric_attr->prov_name);
 	for (info = list; info; info = info->next) {
 		nic = info->nic;
-		FCT_TRUE(t, nic);
-		FCT_TRUE(t, nic->device_attr && nic->device_attr->name);
-		FCT_TRUE(t, nic->link_attr && nic->link_attr->mtu > 0);
-		FCT_TRUE(t, nic->link_attr->network_type);
-		FCT_TRUE(t, strstr(fi_tostr(info, FI_TYPE_INFO), nic->device_attr->name));
+		FCT_TRUE(nic);
+		FCT_TRUE(nic->device_attr && nic->device_attr->name);
+		FCT_TRUE(nic->link_attr && nic->link_attr->mtu > 0);
+		FCT_TRUE(nic->link_attr->network_type);
+		FCT_TRUE(strstr(fi_tostr(info, FI_TYPE_INFO), nic->device_attr->name));
 	}
-out:
-	fi_freeinfo(list);
-	return ret;
+	return 0;
 }

@@ -20,37 +20,34 @@ bin_PROGRAMS += %D%/fi_cairn_atomic %D%/fi_cairn_close %D%/fi_cairn_cm %D%/fi_ca
 	%D%/fi_cairn_stress
 
 %C%_fi_cairn_atomic_SOURCES = %D%/atomic.c %D%/atomic.h %D%/atomic_err.c %D%/atomic_forms.c \
-	%D%/atomic_use.c %D%/fi_cairn_atomic.c
+	%D%/atomic_use.c
 %C%_fi_cairn_atomic_LDADD = $(fct_libs)
 %C%_fi_cairn_close_SOURCES = %D%/close_order.c %D%/close_order.h %D%/fi_cairn_close.c $(fct_fault)
 %C%_fi_cairn_close_LDADD = $(fct_libs) -ldl
 %C%_fi_cairn_cm_SOURCES = %D%/cm.c %D%/cm.h %D%/cm_data.c %D%/cm_end.c %D%/cm_many.c \
-	%D%/cm_state.c %D%/cm_wait.c %D%/fi_cairn_cm.c
+	%D%/cm_state.c %D%/cm_wait.c
 %C%_fi_cairn_cm_LDADD = $(fct_libs)
 %C%_fi_cairn_cntr_SOURCES = %D%/cntr.c %D%/cntr.h %D%/cntr_count.c %D%/cntr_value.c \
-	%D%/cntr_wait.c %D%/fi_cairn_cntr.c
+	%D%/cntr_wait.c
 %C%_fi_cairn_cntr_LDADD = $(fct_libs)
 %C%_fi_cairn_commit_SOURCES = %D%/durable.c %D%/durable.h %D%/durable_before.c \
 	%D%/durable_default.c %D%/durable_err.c %D%/durable_flow.c %D%/durable_forms.c \
 	%D%/durable_other.c %D%/durable_replay.c %D%/durable_without.c %D%/fi_cairn_commit.c
 %C%_fi_cairn_commit_LDADD = $(fct_libs)
-%C%_fi_cairn_cq_SOURCES = %D%/cq.c %D%/cq.h %D%/cq_open.c %D%/cq_read.c %D%/cq_wait.c \
-	%D%/fi_cairn_cq.c
+%C%_fi_cairn_cq_SOURCES = %D%/cq.c %D%/cq.h %D%/cq_open.c %D%/cq_read.c %D%/cq_wait.c
 %C%_fi_cairn_cq_LDADD = $(fct_libs)
 %C%_fi_cairn_dgram_SOURCES = %D%/dgram.c %D%/dgram.h %D%/dgram_count.c %D%/dgram_forms.c \
-	%D%/dgram_lossy.c %D%/dgram_use.c %D%/fi_cairn_dgram.c
+	%D%/dgram_lossy.c %D%/dgram_use.c
 %C%_fi_cairn_dgram_LDADD = $(fct_libs)
 %C%_fi_cairn_end_LDADD = $(fct_libs)
-%C%_fi_cairn_eq_SOURCES = %D%/eq.c %D%/eq.h %D%/eq_ep.c %D%/eq_queue.c %D%/eq_wait.c \
-	%D%/fi_cairn_eq.c
 %C%_fi_cairn_eq_LDADD = $(fct_libs)
 %C%_fi_cairn_fault_SOURCES = %D%/fault_dgram.c %D%/fi_cairn_fault.c $(fct_fault)
 %C%_fi_cairn_fault_LDADD = $(fct_libs) -ldl
 %C%_fi_cairn_file_SOURCES = %D%/fi_cairn_file.c %D%/file.c %D%/file.h %D%/file_recv.c \
 	%D%/file_send.c
 %C%_fi_cairn_file_LDADD = $(fct_libs)
-%C%_fi_cairn_getinfo_SOURCES = %D%/fi_cairn_getinfo.c %D%/gi.c %D%/gi.h %D%/gi_addr.c \
-	%D%/gi_attr.c %D%/gi_caps.c %D%/gi_open.c
+%C%_fi_cairn_getinfo_SOURCES = %D%/gi.c %D%/gi.h %D%/gi_addr.c \
+	%D%/gi_caps.c %D%/gi_open.c
 %C%_fi_cairn_getinfo_LDADD = $(fct_libs)
 %C%_fi_cairn_lost_SOURCES = %D%/fi_cairn_lost.c %D%/lost.c %D%/lost.h %D%/lost_kept.c \
 	%D%/lost_play.c %D%/lost_pmem.c %D%/lost_pmem_cq.c %D%/lost_where.c %D%/lost_where.h
@@ -58,15 +55,15 @@ bin_PROGRAMS += %D%/fi_cairn_atomic %D%/fi_cairn_close %D%/fi_cairn_cm %D%/fi_ca
 %C%_fi_cairn_many_SOURCES = %D%/fi_cairn_many.c %D%/many.c %D%/many.h %D%/many_conns.c \
 	%D%/many_storm.c
 %C%_fi_cairn_many_LDADD = $(fct_libs)
-%C%_fi_cairn_mcast_SOURCES = %D%/fi_cairn_mcast.c %D%/mcast.c %D%/mcast.h %D%/mcast_join.c \
+%C%_fi_cairn_mcast_SOURCES = %D%/mcast.c %D%/mcast.h %D%/mcast_join.c \
 	%D%/mcast_use.c
 %C%_fi_cairn_mcast_LDADD = $(fct_libs)
 %C%_fi_cairn_mesh_SOURCES = %D%/fi_cairn_mesh.c %D%/mesh.c %D%/mesh.h %D%/mesh_use.c
 %C%_fi_cairn_mesh_LDADD = $(fct_libs)
-%C%_fi_cairn_mr_SOURCES = %D%/fi_cairn_mr.c %D%/mr.h %D%/mr_bad.c %D%/mr_pmem.c %D%/mr_reg.c \
+%C%_fi_cairn_mr_SOURCES = %D%/mr_bad.c %D%/mr_pmem.c %D%/mr_reg.c \
 	%D%/mr_use.c
 %C%_fi_cairn_mr_LDADD = $(fct_libs)
-%C%_fi_cairn_msg_SOURCES = %D%/fi_cairn_msg.c %D%/msg.h %D%/msg_chain.c %D%/msg_comp.c \
+%C%_fi_cairn_msg_SOURCES = %D%/msg.h %D%/msg_chain.c %D%/msg_comp.c \
 	%D%/msg_err.c %D%/msg_flow.c %D%/msg_forms.c %D%/msg_level.c %D%/msg_limit.c
 %C%_fi_cairn_msg_LDADD = $(fct_libs)
 %C%_fi_cairn_process_SOURCES = %D%/fi_cairn_process.c $(fct_fault)
@@ -77,7 +74,7 @@ bin_PROGRAMS += %D%/fi_cairn_atomic %D%/fi_cairn_close %D%/fi_cairn_cm %D%/fi_ca
 %C%_fi_cairn_removed_SOURCES = %D%/close_order.c %D%/close_order.h %D%/fi_cairn_removed.c \
 	$(fct_fault)
 %C%_fi_cairn_removed_LDADD = $(fct_libs) -ldl
-%C%_fi_cairn_rma_SOURCES = %D%/fi_cairn_rma.c %D%/rma.c %D%/rma.h %D%/rma_data.c %D%/rma_end.c \
+%C%_fi_cairn_rma_SOURCES = %D%/rma.c %D%/rma.h %D%/rma_data.c %D%/rma_end.c \
 	%D%/rma_err.c %D%/rma_flow.c %D%/rma_forms.c %D%/rma_order.c
 %C%_fi_cairn_rma_LDADD = $(fct_libs)
 %C%_fi_cairn_routed_SOURCES = %D%/fi_cairn_routed.c %D%/routed.c %D%/routed.h %D%/routed_anew.c \
@@ -85,7 +82,7 @@ bin_PROGRAMS += %D%/fi_cairn_atomic %D%/fi_cairn_close %D%/fi_cairn_cm %D%/fi_ca
 	%D%/routed_many.c %D%/routed_mixed.c %D%/routed_quota.c %D%/routed_share.c
 %C%_fi_cairn_routed_LDADD = $(fct_libs)
 %C%_fi_cairn_rxm_LDADD = $(fct_libs)
-%C%_fi_cairn_srx_SOURCES = %D%/fi_cairn_srx.c %D%/srx.c %D%/srx.h %D%/srx_end.c %D%/srx_use.c
+%C%_fi_cairn_srx_SOURCES = %D%/srx.c %D%/srx.h %D%/srx_end.c %D%/srx_use.c
 %C%_fi_cairn_srx_LDADD = $(fct_libs)
 %C%_fi_cairn_store_SOURCES = %D%/fi_cairn_store.c %D%/store.c %D%/store.h %D%/store_client.c \
 	%D%/store_server.c

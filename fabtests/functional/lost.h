@@ -24,8 +24,8 @@ struct lost_play {
 	const char *const *connects_env;
 	char **argv;
 	bool killed; /* the connecting process is */
-	int (*listens)(struct fct *t);
-	int (*connects)(struct fct *t);
+	int (*listens)(void);
+	int (*connects)(void);
 };
 
 /* What one of the two processes has. */
@@ -53,10 +53,10 @@ struct lost {
 
 /* lost.c: parts of a play */
 
-int fct_lost_listen(struct lost *p, struct fct *t); /* both connections, regions known */
-int fct_lost_connect(struct lost *p, struct fct *t);
+int fct_lost_listen(struct lost *p); /* both connections, regions known */
+int fct_lost_connect(struct lost *p);
 /* The same, and makes progress until it is killed. */
-int fct_lost_serve(struct lost *p, struct fct *t);
+int fct_lost_serve(struct lost *p);
 /* A message to the bystander and back, on the side that has one. */
 int fct_lost_bystander(struct lost *p);
 /* Sends that find no receive, and everything else behind them; receives. */
@@ -70,15 +70,12 @@ int fct_lost_await_shutdown(struct lost *p);
 int fct_lost_quiet(struct lost *p);
 /* What fi_cq_readerr said of the first is real, of all others FI_ECANCELED. */
 int fct_lost_check_errors(struct lost *p);
-int fct_lost_be_bystander(struct fct *t, const struct fct_where *where);
+int fct_lost_be_bystander(const struct fct_where *where);
 
 /* lost_pmem.c: cases with persistent memory (FI_CAIRN_PMEM) */
 
-int fct_lost_durable_killed(struct fct *t);
-int fct_lost_durable_stopped(struct fct *t);
-int fct_lost_replay_killed(struct fct *t);
 /* Skips the case without such memory. */
-int fct_lost_have_pmem(struct fct *t);
+int fct_lost_have_pmem(void);
 /* For struct lost: the memory, and LOST_OPS receives of LOST_LEN bytes in it. */
 int fct_lost_expose_pmem(struct lost *p, struct fct_target *mine);
 int fct_lost_receive_pmem(struct lost *p);
@@ -90,20 +87,11 @@ int fct_lost_stand_still(struct lost *p);
 /* Posts a write to 4096 * at in the memory that the peer exposes. */
 ssize_t fct_lost_write_pmem(struct lost *p, unsigned int at, uint64_t flags);
 
-/* lost_kept.c */
-
-int fct_lost_durable_kept(struct fct *t);
-
-/* lost_pmem_cq.c: the same for a program that reads no events */
-
-int fct_lost_durable_full(struct fct *t);
-int fct_lost_durable_left(struct fct *t);
-
 /* lost_play.c: the processes */
 
 /* For main, which does not go on if this is a process that was started anew. */
 void fct_lost_play_again(int argc, char **argv, const struct fct_prog *prog,
-			 int (*connects)(struct fct *t));
-int fct_lost_play(struct fct *t, const struct lost_play *play);
+			 int (*connects)(void));
+int fct_lost_play(const struct lost_play *play);
 
 #endif

@@ -11,67 +11,56 @@
 
 #define KEPT 12u /* writes, 4 KiB apart */
 
-static int be_writable(struct fct *t)
+static int be_writable(void)
 {
-	struct lost p = {.l.t = t, .caps = FI_RMA_PMEM, .expose = fct_lost_expose_pmem};
+	struct lost p = {.caps = FI_RMA_PMEM, .expose = fct_lost_expose_pmem};
 
-	return fct_lost_serve(&p, t);
+	return fct_lost_serve(&p);
 }
 
 /* Each is durable before the next is posted. */
 static int write_all(struct lost *p)
 {
-	struct fct *t = p->l.t;
 	unsigned int i;
-	int ret = 0;
 
 	for (i = 0; i < KEPT; i++) {
 		fct_fill(p->m.buf, LOST_LEN, i);
-		FCT_CALL(t, fct_lost_write_pmem(p, i,
-						i % 3 ? FI_COMMIT_COMPLETE
-						      : FI_COMMIT_COMPLETE | FI_FENCE));
+		FCT_CALL(fct_lost_write_pmem(p, i,
+					     i % 3 ? FI_COMMIT_COMPLETE
+						   : FI_COMMIT_COMPLETE | FI_FENCE));
 		FCT_DO(fct_lost_await_ended(p));
 	}
-	FCT_EQ(t, p->failed, 0);
-out:
-	return ret;
+	FCT_EQ(p->failed, 0);
+	return 0;
 }
 
-static int look(struct fct *t)
+static int look(void)
 {
-	uint8_t *mem = NULL;
+	FCT_AUTO(fct_pmem_end) uint8_t *mem = NULL;
 	unsigned int i;
-	int ret;
 
-	FCT_DO(fct_pmem_map(t, &mem));
+	FCT_DO(fct_pmem_map(&mem));
 	for (i = 0; i < KEPT; i++)
-		FCT_DATA(t, mem + i * 4096u, LOST_LEN, i);
-out:
-	if (mem)
-		munmap(mem, FCT_PMEM_LEN);
-	return ret;
+		FCT_DATA(mem + i * 4096u, LOST_LEN, i);
+	return 0;
 }
 
-static int watch_kept(struct fct *t)
+static int watch_kept(void)
 {
-	struct lost p = {.l.t = t, .caps = FI_RMA_PMEM};
-	int ret;
+	FCT_AUTO(fct_link_end) struct lost p = {.caps = FI_RMA_PMEM};
 
-	FCT_DO(fct_lost_listen(&p, t));
+	FCT_DO(fct_lost_listen(&p));
 	FCT_DO(write_all(&p));
-	FCT_TRUE(t, !kill(p.pid, SIGKILL));
+	FCT_TRUE(!kill(p.pid, SIGKILL));
 	FCT_DO(fct_lost_await_shutdown(&p));
 	FCT_DO(fct_lost_quiet(&p));
-	FCT_DO(look(t));
-out:
-	return fct_link_down(&p.l, ret);
+	FCT_DO(look());
+	return 0;
 }
 
-int fct_lost_durable_kept(struct fct *t)
-{
-	return fct_lost_have_pmem(t)
-		       ? -1
-		       : fct_lost_play(t, &(struct lost_play){.killed = true,
-							      .listens = watch_kept,
-							      .connects = be_writable});
-}
+FCT_CASE_CALL(durable_kept, "what was durable is there when the target was killed",
+	      fct_lost_have_pmem()
+		      ? -1
+		      : fct_lost_play(&(struct lost_play){.killed = true,
+							  .listens = watch_kept,
+							  .connects = be_writable}))

@@ -21,7 +21,6 @@ struct outcome {
 };
 
 struct stage {
-	struct fct *t;
 	const struct lost_play *play;
 	int ctl[2]; /* between the two first */
 	pid_t pid[ACTORS];
@@ -46,11 +45,11 @@ static struct outcome *map_outcome(int fd)
 	return o == MAP_FAILED ? NULL : o;
 }
 
-static _Noreturn void end_act(struct fct *t, struct outcome *o)
+static _Noreturn void end_act(struct outcome *o)
 {
-	fct_ctl_close(t);
-	o->result = t->result;
-	snprintf(o->why, FCT_WHY_LEN, "%s", t->why);
+	fct_ctl_close();
+	o->result = fct.result;
+	snprintf(o->why, FCT_WHY_LEN, "%s", fct.why);
 	exit(0);
 }
 
@@ -58,58 +57,56 @@ static _Noreturn void end_act(struct fct *t, struct outcome *o)
  * Libraries that come with libfabric may have asked for devices before main, and a
  * software device looks at its settings only once.
  */
-static void start_again(const struct stage *s, const struct fct *t)
+static void start_again(const struct stage *s)
 {
 	char fds[32];
 
-	snprintf(fds, sizeof(fds), "%d %d", t->ctl, s->outcome_fd);
+	snprintf(fds, sizeof(fds), "%d %d", fct.ctl, s->outcome_fd);
 	setenv(AGAIN, fds, 1);
-	fcntl(t->ctl, F_SETFD, 0);
+	fcntl(fct.ctl, F_SETFD, 0);
 	execv("/proc/self/exe", s->play->argv);
 	_exit(1);
 }
 
 void fct_lost_play_again(int argc, char **argv, const struct fct_prog *prog,
-			 int (*connects)(struct fct *t))
+			 int (*connects)(void))
 {
 	const char *fds = getenv(AGAIN);
 	struct outcome *outcome;
 	int ctl, fd;
-	struct fct t;
 
 	if (!fds || sscanf(fds, "%d %d", &ctl, &fd) != 2)
 		return;
 	outcome = map_outcome(fd);
-	if (!outcome || fct_start(&t, argc, argv, prog))
+	if (!outcome || fct_start(argc, argv, prog))
 		_exit(1);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	t.ctl = ctl;
-	t.opts.src = NULL;
-	connects(&t);
-	end_act(&t, &outcome[CONNECTS]);
+	fct.ctl = ctl;
+	fct.opts.src = NULL;
+	connects();
+	end_act(&outcome[CONNECTS]);
 }
 
-static int bystand(struct fct *t)
+static int bystand(void)
 {
 	struct fct_where where;
 
 	if (fct_lost_where_hear(&where))
-		return fct_skip(t, "nobody listens");
-	return fct_lost_be_bystander(t, &where);
+		return fct_skip("nobody listens");
+	return fct_lost_be_bystander(&where);
 }
 
 static _Noreturn void act(const struct stage *s, int role, pid_t parent)
 {
 	const struct lost_play *play = s->play;
-	struct fct t = *s->t;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	fct_watchdog(&t);
-	t.role = role == LISTENS ? FCT_SERVER : FCT_CLIENT;
+	fct_watchdog();
+	fct.role = role == LISTENS ? FCT_SERVER : FCT_CLIENT;
 	if (role != BYSTANDS) {
-		t.ctl = s->ctl[role];
+		fct.ctl = s->ctl[role];
 		close(s->ctl[1 - role]);
 	}
 	if (role != LISTENS)
@@ -118,13 +115,11 @@ static _Noreturn void act(const struct stage *s, int role, pid_t parent)
 		set_env(play->env);
 	if (role == CONNECTS && play->connects_env) {
 		set_env(play->connects_env);
-		start_again(s, &t);
+		start_again(s);
 	}
-	t.opts.src = role == LISTENS ? t.opts.self : NULL;
-	(role == LISTENS    ? play->listens
-	 : role == CONNECTS ? play->connects
-			    : bystand)(&t);
-	end_act(&t, &s->outcome[role]);
+	fct.opts.src = role == LISTENS ? fct.opts.self : NULL;
+	(role == LISTENS ? play->listens : role == CONNECTS ? play->connects : bystand)();
+	end_act(&s->outcome[role]);
 }
 
 static int start(struct stage *s)
@@ -138,7 +133,7 @@ static int start(struct stage *s)
 		if (!s->pid[role])
 			act(s, role, parent);
 		if (s->pid[role] < 0)
-			return fct_fail_at(s->t, NULL, 0, "fork: %s", strerror(errno));
+			return fct_fail("fork: %s", strerror(errno));
 	}
 	close(s->ctl[0]);
 	close(s->ctl[1]);
@@ -160,40 +155,37 @@ static void finish(struct stage *s, int role)
 	    s->play->killed)
 		return;
 	if (WIFSIGNALED(how))
-		fct_fail_at(s->t, NULL, 0, "%s died: %s", names[role],
-			    strsignal(WTERMSIG(how)));
+		fct_fail("%s died: %s", names[role], strsignal(WTERMSIG(how)));
 	else if (WEXITSTATUS(how))
-		fct_fail_at(s->t, NULL, 0, "%s ended with status %d", names[role],
-			    WEXITSTATUS(how));
+		fct_fail("%s ended with status %d", names[role], WEXITSTATUS(how));
 	else if (o->result == FCT_FAIL)
-		fct_fail_at(s->t, NULL, 0, "%s: %s", names[role], o->why);
+		fct_fail("%s: %s", names[role], o->why);
 	else if (o->result == FCT_SKIP && role != BYSTANDS)
-		fct_skip(s->t, "%s", o->why);
+		fct_skip("%s", o->why);
 }
 
-int fct_lost_play(struct fct *t, const struct lost_play *play)
+int fct_lost_play(const struct lost_play *play)
 {
-	struct stage s = {.t = t, .play = play};
+	struct stage s = {.play = play};
 	int role;
 
-	if (play->prov && (!t->opts.prov || strcmp(t->opts.prov, play->prov)))
-		return fct_skip(t,
-				"what this needs of the provider has a parameter only "
+	if (play->prov && (!fct.opts.prov || strcmp(fct.opts.prov, play->prov)))
+		return fct_skip("what this needs of the provider has a parameter only "
 				"with %s",
 				play->prov);
 	s.outcome_fd = memfd_create("outcomes", 0);
 	if (s.outcome_fd < 0 ||
 	    ftruncate(s.outcome_fd, ACTORS * (off_t)sizeof(*s.outcome)) ||
 	    !(s.outcome = map_outcome(s.outcome_fd)))
-		return fct_fail_at(t, NULL, 0, "memfd: %s", strerror(errno));
+		return fct_fail("memfd: %s", strerror(errno));
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s.ctl) ||
 	    fct_lost_where_open())
-		fct_fail_at(t, NULL, 0, "socketpair or pipe: %s", strerror(errno));
+		fct_fail("socketpair or pipe: %s", strerror(errno));
 	else
 		start(&s);
 	for (role = 0; role < ACTORS; role++)
 		finish(&s, role);
 	munmap(s.outcome, ACTORS * sizeof(*s.outcome));
 	close(s.outcome_fd);
-	return t->result == FCT_PASS ? 0 : -1;
+	return fct.result == FCT_PASS ? 0 : -1;
 }

@@ -23,68 +23,59 @@ static struct fid_mr *pmem_mr;
 
 int fct_lost_expose_pmem(struct lost *p, struct fct_target *mine)
 {
-	struct fct *t = p->l.t;
-	int ret;
-
-	FCT_DO(fct_pmem_map(t, &pmem));
+	FCT_DO(fct_pmem_map(&pmem));
 	memset(pmem, 0, FCT_PMEM_LEN);
-	FCT_CALL(t, fi_mr_reg(p->l.domain, pmem, FCT_PMEM_LEN,
-			      FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE, 0,
-			      t->next_key++, FI_RMA_PMEM, &pmem_mr, NULL));
+	FCT_CALL(fi_mr_reg(p->l.domain, pmem, FCT_PMEM_LEN,
+			   FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE, 0, fct.next_key++,
+			   FI_RMA_PMEM, &pmem_mr, NULL));
 	FCT_DO(fct_keep(&p->l, &pmem_mr->fid));
 	*mine = (struct fct_target){.len = FCT_PMEM_LEN, .key = fi_mr_key(pmem_mr)};
 	if (p->l.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
 		mine->addr = (uintptr_t)pmem;
-out:
-	return ret;
+	return 0;
 }
 
-int fct_lost_have_pmem(struct fct *t)
+int fct_lost_have_pmem(void)
 {
 	return getenv("FI_CAIRN_PMEM")
 		       ? 0
-		       : fct_skip(t, "FI_CAIRN_PMEM names no persistent memory");
+		       : fct_skip("FI_CAIRN_PMEM names no persistent memory");
 }
 
 int fct_lost_receive_pmem(struct lost *p)
 {
-	struct fct *t = p->l.t;
 	unsigned int i;
-	int ret = 0;
 
 	for (i = 0; i < LOST_OPS; i++)
-		FCT_CALL(t, fi_recv(p->c[LOST_PEER].ep, pmem + i * STRIDE, STRIDE,
-				    fi_mr_desc(pmem_mr), 0, &p->ctx[i]));
-out:
-	return ret;
+		FCT_CALL(fi_recv(p->c[LOST_PEER].ep, pmem + i * STRIDE, STRIDE,
+				 fi_mr_desc(pmem_mr), 0, &p->ctx[i]));
+	return 0;
 }
 
 int fct_lost_await_message(struct lost *p)
 {
 	const volatile uint8_t *first = pmem;
 	struct fct_wait w;
-	int ret = 0;
 
-	fct_wait_init(&w, p->l.t, "the first message, in memory");
+	fct_wait_init(&w, "the first message, in memory");
 	while (!*first)
 		FCT_DO(fct_wait_again(&w));
-out:
-	return ret;
+	return 0;
 }
 
-static int wait_for_signals(struct lost *p, struct fct *t)
+static int wait_for_signals(struct lost *p)
 {
-	if (!fct_lost_connect(p, t))
+	if (!fct_lost_connect(p))
 		for (;;)
 			pause();
 	return fct_link_down(&p->l, -1);
 }
 
-static int be_target(struct fct *t)
+static int be_target(void)
 {
-	struct lost p = {.l.t = t, .caps = FI_RMA_PMEM, .expose = fct_lost_expose_pmem};
+	struct lost p = {.caps = FI_RMA_PMEM, .expose = fct_lost_expose_pmem};
 
-	return wait_for_signals(&p, t);
+	return wait_for_signals(&p);
 }
 
 /* ---- writes ---- */
@@ -107,129 +98,115 @@ ssize_t fct_lost_write_pmem(struct lost *p, unsigned int at, uint64_t flags)
 
 static int post_durable(struct lost *p, unsigned int count)
 {
-	struct fct *t = p->l.t;
 	unsigned int i;
-	int ret = 0;
 
 	for (i = 0; i < count; i++)
-		FCT_CALL(t, fct_lost_write_pmem(p, i, FI_COMMIT_COMPLETE));
-out:
-	return ret;
+		FCT_CALL(fct_lost_write_pmem(p, i, FI_COMMIT_COMPLETE));
+	return 0;
 }
 
 int fct_lost_stand_still(struct lost *p)
 {
-	struct fct *t = p->l.t;
 	char path[64], state = 0;
 	struct fct_wait w;
 	FILE *f;
-	int ret;
 
-	FCT_TRUE(t, !kill(p->pid, SIGSTOP));
+	FCT_TRUE(!kill(p->pid, SIGSTOP));
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)p->pid);
-	fct_wait_init(&w, t, "the target to stand still");
+	fct_wait_init(&w, "the target to stand still");
 	do {
 		FCT_DO(fct_wait_again(&w));
 		f = fopen(path, "r");
-		FCT_TRUE(t, f);
+		FCT_TRUE(f);
 		if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
 			state = 0;
 		fclose(f);
 	} while (state != 'T');
-out:
-	return ret;
+	return 0;
 }
 
 /* Those that needed nobody are durable; of the others the first tells why. */
 static int check_ends(struct lost *p, int first)
 {
-	struct fct *t = p->l.t;
 	bool failed = false;
 	unsigned int i;
-	int ret = 0;
 
 	for (i = 0; i < p->posted; i++) {
-		fct_note(t, "write %u: %s", i, fi_strerror(p->err[i]));
+		fct_note("write %u: %s", i, fi_strerror(p->err[i]));
 		if (failed) {
-			FCT_TRUE(t, p->err[i]);
+			FCT_TRUE(p->err[i]);
 		} else if (p->err[i] && first) {
-			FCT_EQ(t, p->err[i], first);
+			FCT_EQ(p->err[i], first);
 		}
 		failed |= p->err[i] != 0;
 	}
-out:
-	return ret;
+	return 0;
 }
 
-static int watch_killed(struct fct *t)
+static int watch_killed(void)
 {
-	struct lost p = {.l.t = t, .caps = FI_RMA_PMEM};
-	int ret;
+	FCT_AUTO(fct_link_end) struct lost p = {.caps = FI_RMA_PMEM};
 
-	FCT_DO(fct_lost_listen(&p, t));
+	FCT_DO(fct_lost_listen(&p));
 	FCT_DO(fct_lost_stand_still(&p));
 	FCT_DO(post_durable(&p, WRITES));
 	FCT_DO(fct_lost_bystander(&p));
-	FCT_TRUE(t, !kill(p.pid, SIGKILL));
+	FCT_TRUE(!kill(p.pid, SIGKILL));
 	FCT_DO(fct_lost_await_ended(&p));
 	FCT_DO(check_ends(&p, 0));
 	FCT_DO(fct_lost_await_shutdown(&p));
-	FCT_TRUE(t, fct_lost_write_pmem(&p, 0, FI_COMMIT_COMPLETE) < 0);
+	FCT_TRUE(fct_lost_write_pmem(&p, 0, FI_COMMIT_COMPLETE) < 0);
 	FCT_DO(fct_lost_quiet(&p));
 	FCT_DO(fct_conn_close(&p.l, &p.c[LOST_PEER]));
 	FCT_DO(fct_lost_quiet(&p));
-out:
-	return fct_link_down(&p.l, ret);
+	return 0;
 }
 
-static int watch_stopped(struct fct *t)
+static int watch_stopped(void)
 {
-	struct lost p = {.l.t = t, .caps = FI_RMA_PMEM};
+	FCT_AUTO(fct_link_end) struct lost p = {.caps = FI_RMA_PMEM};
 	unsigned int durable;
 	int ret;
 
-	FCT_DO(fct_lost_listen(&p, t));
+	FCT_DO(fct_lost_listen(&p));
 	FCT_DO(fct_lost_stand_still(&p));
 	FCT_DO(post_durable(&p, WRITES));
 	FCT_DO(fct_lost_await_ended(&p));
 	FCT_DO(check_ends(&p, FI_ETIMEDOUT));
 	/* Only durable operations are concerned, and those that need nobody are not. */
 	durable = p.failed;
-	FCT_CALL(t, fct_lost_write_pmem(&p, 0, 0));
+	FCT_CALL(fct_lost_write_pmem(&p, 0, 0));
 	FCT_DO(fct_lost_await_ended(&p));
-	FCT_EQ(t, p.failed, durable);
+	FCT_EQ(p.failed, durable);
 	ret = (int)fct_lost_write_pmem(&p, 1, FI_COMMIT_COMPLETE);
-	FCT_EQ(t, ret, durable ? -FI_ECONNABORTED : 0);
+	FCT_EQ(ret, durable ? -FI_ECONNABORTED : 0);
 	FCT_DO(fct_lost_await_ended(&p));
-	FCT_TRUE(t, !kill(p.pid, SIGKILL));
+	FCT_TRUE(!kill(p.pid, SIGKILL));
 	FCT_DO(fct_lost_await_shutdown(&p));
 	FCT_DO(fct_lost_quiet(&p));
-	FCT_EQ(t, p.failed, durable);
-out:
-	return fct_link_down(&p.l, ret);
+	FCT_EQ(p.failed, durable);
+	return 0;
 }
 
 static const char *const soon[] = {"FI_PVERBS_COMMIT_TIMEOUT", "1000", NULL};
 
-int fct_lost_durable_killed(struct fct *t)
-{
-	return fct_lost_have_pmem(t)
-		       ? -1
-		       : fct_lost_play(t, &(struct lost_play){.killed = true,
-							      .listens = watch_killed,
-							      .connects = be_target});
-}
+FCT_CASE_CALL(durable_killed,
+	      "a target is killed while it owes answers: each operation ends",
+	      fct_lost_have_pmem()
+		      ? -1
+		      : fct_lost_play(&(struct lost_play){.killed = true,
+							  .listens = watch_killed,
+							  .connects = be_target}))
 
-int fct_lost_durable_stopped(struct fct *t)
-{
-	return fct_lost_have_pmem(t)
-		       ? -1
-		       : fct_lost_play(t, &(struct lost_play){.prov = "pverbs",
-							      .env = soon,
-							      .killed = true,
-							      .listens = watch_stopped,
-							      .connects = be_target});
-}
+FCT_CASE_CALL(durable_stopped,
+	      "a target stands still: durable operations end, others go on",
+	      fct_lost_have_pmem()
+		      ? -1
+		      : fct_lost_play(&(struct lost_play){.prov = "pverbs",
+							  .env = soon,
+							  .killed = true,
+							  .listens = watch_stopped,
+							  .connects = be_target}))
 
 /* ---- messages ---- */
 
@@ -237,38 +214,29 @@ int fct_lost_durable_stopped(struct fct *t)
 static int receive_there(struct lost *p)
 {
 	struct fid_ep *ep = p->c[LOST_PEER].ep;
-	struct fct *t = p->l.t;
 	unsigned int i;
-	int ret;
 
-	FCT_CALL(t, fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_REPLAY, &pmem_mr,
-			      sizeof(pmem_mr)));
+	FCT_CALL(fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_REPLAY, &pmem_mr,
+			   sizeof(pmem_mr)));
 	for (i = 0; i < WRITES; i++)
-		FCT_CALL(t, fi_recv(ep, pmem + i * STRIDE, STRIDE, fi_mr_desc(pmem_mr), 0,
-				    &p->ctx[i]));
-out:
-	return ret;
+		FCT_CALL(fi_recv(ep, pmem + i * STRIDE, STRIDE, fi_mr_desc(pmem_mr), 0,
+				 &p->ctx[i]));
+	return 0;
 }
 
-static int be_receiver(struct fct *t)
+static int be_receiver(void)
 {
-	struct lost p = {.l.t = t,
-			 .caps = FI_RMA_PMEM,
+	struct lost p = {.caps = FI_RMA_PMEM,
 			 .expose = fct_lost_expose_pmem,
 			 .receive = receive_there};
 
-	return fct_lost_serve(&p, t);
+	return fct_lost_serve(&p);
 }
 
 static int replay_ops(struct lost *p, struct fi_cairn_ops_replay **ops)
 {
-	struct fct *t = p->l.t;
-	int ret;
-
-	FCT_CALL(t,
-		 fi_open_ops(&p->l.domain->fid, FI_CAIRN_REPLAY, 0, (void **)ops, NULL));
-out:
-	return ret;
+	FCT_CALL(fi_open_ops(&p->l.domain->fid, FI_CAIRN_REPLAY, 0, (void **)ops, NULL));
+	return 0;
 }
 
 static int send_replay_format(struct lost *p, const struct fi_cairn_ops_replay *ops,
@@ -280,73 +248,60 @@ static int send_replay_format(struct lost *p, const struct fi_cairn_ops_replay *
 				   .desc = &p->m.desc,
 				   .iov_count = 1,
 				   .context = &p->ctx[p->posted]};
-	struct fct *t = p->l.t;
-	int ret;
 
 	fct_fill(p->m.buf + FI_CAIRN_REPLAY_HEADER, len, i);
-	FCT_CALL(t, ops->write_header(p->m.buf, p->m.buf + FI_CAIRN_REPLAY_HEADER, len,
-				      i + 1));
-	FCT_CALL(t, fi_sendmsg(p->c[LOST_PEER].ep, &msg,
-			       FI_COMMIT_COMPLETE | FI_COMPLETION));
+	FCT_CALL(ops->write_header(p->m.buf, p->m.buf + FI_CAIRN_REPLAY_HEADER, len,
+				   i + 1));
+	FCT_CALL(
+		fi_sendmsg(p->c[LOST_PEER].ep, &msg, FI_COMMIT_COMPLETE | FI_COMPLETION));
 	p->posted++;
 	/* Its buffer is the next one's. */
-	ret = fct_lost_await_ended(p);
-out:
-	return ret;
+	return fct_lost_await_ended(p);
 }
 
 struct found {
-	struct fct *t;
 	unsigned int count;
 };
 
 static int look_at(void *ctx, const struct fi_cairn_replay_message *message)
 {
 	struct found *found = ctx;
-	struct fct *t = found->t;
 	const unsigned int i = found->count++;
-	int ret = 0;
 
-	FCT_EQ(t, message->number, i + 1);
-	FCT_EQ(t, message->len, 100 + i);
-	FCT_DATA(t, message->payload, message->len, i);
-out:
-	return ret;
+	FCT_EQ(message->number, i + 1);
+	FCT_EQ(message->len, 100 + i);
+	FCT_DATA(message->payload, message->len, i);
+	return 0;
 }
 
 /* What it finds in the file is what the receiver had not applied. */
-static int watch_receiver(struct fct *t)
+static int watch_receiver(void)
 {
-	struct lost p = {.l.t = t, .caps = FI_RMA_PMEM};
+	FCT_AUTO(fct_link_end) struct lost p = {.caps = FI_RMA_PMEM};
 	struct fi_cairn_ops_replay *ops;
-	struct found found = {.t = t};
-	uint8_t *mem = NULL;
+	struct found found = {0};
+	FCT_AUTO(fct_pmem_end) uint8_t *mem = NULL;
 	unsigned int i;
-	int ret;
 
-	FCT_DO(fct_lost_listen(&p, t));
+	FCT_DO(fct_lost_listen(&p));
 	FCT_DO(replay_ops(&p, &ops));
 	for (i = 0; i < WRITES; i++)
 		FCT_DO(send_replay_format(&p, ops, i));
-	FCT_EQ(t, p.failed, 0);
-	FCT_TRUE(t, !kill(p.pid, SIGKILL));
+	FCT_EQ(p.failed, 0);
+	FCT_TRUE(!kill(p.pid, SIGKILL));
 	FCT_DO(fct_lost_await_shutdown(&p));
 	FCT_DO(fct_lost_quiet(&p));
-	FCT_DO(fct_pmem_map(t, &mem));
-	FCT_EQ(t, ops->replay(mem, STRIDE, WRITES + 2, 1, look_at, &found), WRITES);
-	FCT_EQ(t, found.count, WRITES);
-out:
-	if (mem)
-		munmap(mem, FCT_PMEM_LEN);
-	return fct_link_down(&p.l, ret);
+	FCT_DO(fct_pmem_map(&mem));
+	FCT_EQ(ops->replay(mem, STRIDE, WRITES + 2, 1, look_at, &found), WRITES);
+	FCT_EQ(found.count, WRITES);
+	return 0;
 }
 
-int fct_lost_replay_killed(struct fct *t)
-{
-	return fct_lost_have_pmem(t)
-		       ? -1
-		       : fct_lost_play(t, &(struct lost_play){.prov = "pverbs",
-							      .killed = true,
-							      .listens = watch_receiver,
-							      .connects = be_receiver});
-}
+FCT_CASE_CALL(replay_killed,
+	      "a receiver is killed: another process finds what was durable",
+	      fct_lost_have_pmem()
+		      ? -1
+		      : fct_lost_play(&(struct lost_play){.prov = "pverbs",
+							  .killed = true,
+							  .listens = watch_receiver,
+							  .connects = be_receiver}))

@@ -25,17 +25,14 @@ static uint64_t seed(const struct many_conn *c, bool from_asking, unsigned int n
 static int post_receives(struct many_conn *c)
 {
 	struct many *m = c->m;
-	struct fct *t = m->l.t;
 	unsigned int n;
-	int ret = 0;
 
 	for (n = 0; n < MANY_BURST; n++) {
 		memset(part(c, n), 0, MANY_LEN);
-		FCT_CALL(t, fi_recv(c->c.ep, part(c, n), MANY_LEN, m->mem.desc, 0,
-				    &c->rx[n]));
+		FCT_CALL(fi_recv(c->c.ep, part(c, n), MANY_LEN, m->mem.desc, 0,
+				 &c->rx[n]));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 static struct many_conn *new_ends(struct many *m, bool asked)
@@ -57,8 +54,7 @@ static enum many_fate stays(uint32_t number)
 	return MANY_STAYS;
 }
 
-int fct_many_open(struct many *m, struct fct *t, uint32_t count,
-		  const struct many_side *side)
+int fct_many_open(struct many *m, uint32_t count, const struct many_side *side)
 {
 	const uint32_t ends = side->asks && side->answers ? 2 * count : count;
 	struct fct_setup s = {
@@ -68,54 +64,47 @@ int fct_many_open(struct many *m, struct fct *t, uint32_t count,
 		.cq_size = (size_t)ends * 2 * MANY_QUEUE,
 	};
 	size_t len = sizeof(m->where);
-	int ret;
 
 	memset(m, 0, sizeof(*m));
 	m->count = count;
 	m->fate = side->fate ? side->fate : stays;
-	FCT_DO(fct_link_open(&m->l, t, &s));
+	FCT_DO(fct_link_open(&m->l, &s));
 	if (side->asks) {
 		m->asking = new_ends(m, true);
-		FCT_TRUE(t, m->asking);
+		FCT_TRUE(m->asking);
 	}
 	if (side->answers) {
 		m->answering = new_ends(m, false);
-		FCT_TRUE(t, m->answering);
+		FCT_TRUE(m->answering);
 	}
 	FCT_DO(fct_mem_alloc(&m->l, &m->mem, (size_t)ends * (MANY_BURST + 1) * MANY_LEN,
 			     FI_SEND | FI_RECV));
 	if (m->l.pep)
-		FCT_CALL(t, fi_getname(&m->l.pep->fid, &m->where, &len));
+		FCT_CALL(fi_getname(&m->l.pep->fid, &m->where, &len));
 	else
 		memcpy(&m->where, m->l.info->dest_addr, m->l.info->dest_addrlen);
-out:
-	return ret;
+	return 0;
 }
 
-int fct_many_down(struct many *m, int ret)
+void fct_many_end(struct many *m)
 {
-	ret = fct_link_down(&m->l, ret);
+	fct_link_down(&m->l, fct_ret());
 	free(m->asking);
 	free(m->answering);
-	return ret;
 }
 
 int fct_many_ask(struct many *m)
 {
 	struct many_conn *c = m->asking;
-	struct fct *t = m->l.t;
-	int ret = 0;
 
 	for (; c < m->asking + m->count; c++) {
 		c->c.info = fi_dupinfo(m->l.info);
-		FCT_TRUE(t, c->c.info);
+		FCT_TRUE(c->c.info);
 		FCT_DO(fct_ep_open(&m->l, &c->c, c->c.info));
 		FCT_DO(post_receives(c));
-		FCT_CALL(t,
-			 fi_connect(c->c.ep, &m->where, &c->number, sizeof(c->number)));
+		FCT_CALL(fi_connect(c->c.ep, &m->where, &c->number, sizeof(c->number)));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 int fct_many_close(struct many *m, struct many_conn *c)
@@ -126,18 +115,15 @@ int fct_many_close(struct many *m, struct many_conn *c)
 
 static int reject(struct many *m, struct fi_info *info, uint32_t number)
 {
-	struct fct *t = m->l.t;
-	int ret;
+	int ret = fi_reject(m->l.pep, info->handle, &number, sizeof(number));
 
-	FCT_CALL(t, fi_reject(m->l.pep, info->handle, &number, sizeof(number)));
-out:
 	fi_freeinfo(info);
-	return ret;
+	FCT_CALL(ret);
+	return 0;
 }
 
 static int answer(struct many *m, struct many_conn *c, struct fi_info *info)
 {
-	struct fct *t = m->l.t;
 	int ret;
 
 	c->c.info = info;
@@ -146,32 +132,26 @@ static int answer(struct many *m, struct many_conn *c, struct fi_info *info)
 	ret = fi_accept(c->c.ep, NULL, 0);
 	if (ret && m->fate(c->number) == MANY_LEFT)
 		return fct_many_close(m, c);
-	FCT_CALL(t, ret);
-out:
-	return ret;
+	FCT_CALL(ret);
+	return 0;
 }
 
 static int on_request(struct many *m, const struct fct_event *e)
 {
-	struct fct *t = m->l.t;
 	struct many_conn *c;
 	uint32_t number;
-	int ret;
 
-	FCT_TRUE(t, m->answering && e->len >= sizeof(number));
+	FCT_TRUE(m->answering && e->len >= sizeof(number));
 	memcpy(&number, e->cm.data, sizeof(number));
-	FCT_TRUE(t, number < m->count);
+	FCT_TRUE(number < m->count);
 	c = &m->answering[number];
 	if (c->c.ep || c->over)
-		FCT_FAIL(t, "the request of connection %u arrived twice", number);
+		FCT_FAIL("the request of connection %u arrived twice", number);
 	m->requests++;
 	if (m->fate(number) != MANY_REJECTED)
 		return answer(m, c, e->cm.info);
 	c->over = true;
 	return reject(m, e->cm.info, number);
-out:
-	fi_freeinfo(e->cm.info);
-	return ret;
 }
 
 static const char *side_of(const struct many_conn *c)
@@ -181,34 +161,25 @@ static const char *side_of(const struct many_conn *c)
 
 static int on_connected(struct many *m, struct many_conn *c)
 {
-	struct fct *t = m->l.t;
-	int ret = 0;
-
 	if (c->connected || c->err || c->over)
-		FCT_FAIL(t, "the %s end %u is connected: before: %s, error %d",
-			 side_of(c), c->number, c->connected ? "connected" : "not",
-			 c->err);
+		FCT_FAIL("the %s end %u is connected: before: %s, error %d", side_of(c),
+			 c->number, c->connected ? "connected" : "not", c->err);
 	if (c->asked && m->fate(c->number) == MANY_REJECTED)
-		FCT_FAIL(t, "connection %u was rejected and is connected", c->number);
+		FCT_FAIL("connection %u was rejected and is connected", c->number);
 	c->connected = true;
 	m->connected++;
-out:
-	return ret;
+	return 0;
 }
 
 static int on_shutdown(struct many *m, struct many_conn *c)
 {
-	struct fct *t = m->l.t;
-	int ret = 0;
-
 	if (!c->connected || c->shut || c->over)
-		FCT_FAIL(t, "the %s end %u is shut down: before: %s%s", side_of(c),
+		FCT_FAIL("the %s end %u is shut down: before: %s%s", side_of(c),
 			 c->number, c->connected ? "connected" : "not connected",
 			 c->shut ? ", shut down" : "");
 	c->shut = true;
 	m->shut++;
-out:
-	return ret;
+	return 0;
 }
 
 /* Who asked and is refused; who accepted one that was left. */
@@ -216,35 +187,29 @@ static int on_error(struct many *m, const struct fct_event *e)
 {
 	struct many_conn *c = e->err.fid->context;
 	enum many_fate fate = m->fate(c->number);
-	struct fct *t = m->l.t;
-	int ret = 0;
 
 	if (c->connected || c->err || c->over)
-		FCT_FAIL(t, "the %s end %u fails with %d (%s): before: %s, error %d",
+		FCT_FAIL("the %s end %u fails with %d (%s): before: %s, error %d",
 			 side_of(c), c->number, e->err.err, fi_strerror(e->err.err),
 			 c->connected ? "connected" : "not connected", c->err);
 	if (c->asked ? fate == MANY_STAYS : fate != MANY_LEFT)
-		FCT_FAIL(t, "the %s end %u failed: %d (%s; provider: %d)", side_of(c),
+		FCT_FAIL("the %s end %u failed: %d (%s; provider: %d)", side_of(c),
 			 c->number, e->err.err, fi_strerror(e->err.err),
 			 e->err.prov_errno);
 	/* No room may have a name of its own. */
 	if (c->asked && !(fate == MANY_EITHER && e->err.err == FI_ENOBUFS))
-		FCT_EQ(t, e->err.err, FI_ECONNREFUSED);
+		FCT_EQ(e->err.err, FI_ECONNREFUSED);
 	if (fate == MANY_REJECTED) {
-		FCT_TRUE(t, e->err.err_data_size >= sizeof(c->number));
-		FCT_TRUE(t, !memcmp(e->err.err_data, &c->number, sizeof(c->number)));
+		FCT_TRUE(e->err.err_data_size >= sizeof(c->number));
+		FCT_TRUE(!memcmp(e->err.err_data, &c->number, sizeof(c->number)));
 	}
 	c->err = e->err.err;
 	m->failed++;
-out:
-	return ret;
+	return 0;
 }
 
 static int dispatch(struct many *m, const struct fct_event *e)
 {
-	struct fct *t = m->l.t;
-	int ret = 0;
-
 	switch (e->event) {
 	case FI_CONNREQ:
 		return on_request(m, e);
@@ -253,95 +218,83 @@ static int dispatch(struct many *m, const struct fct_event *e)
 	case FI_SHUTDOWN:
 		return on_shutdown(m, e->cm.fid->context);
 	default:
-		FCT_FAIL(t, "event %u is none of a connection", e->event);
+		FCT_FAIL("event %u is none of a connection", e->event);
 	}
-out:
-	return ret;
+	return 0;
 }
 
 int fct_many_event(struct many *m)
 {
-	struct fct *t = m->l.t;
 	struct fct_event e;
 	ssize_t n;
-	int ret;
 
 	n = fi_eq_read(m->l.eq, &e.event, e.room, sizeof(e.room), 0);
 	if (n == -FI_EAGAIN) {
-		fct_progress(t); /* some notice the peer's end only while a CQ is read */
+		fct_progress(); /* some notice the peer's end only while a CQ is read */
 		return 0;
 	}
 	if (n == -FI_EAVAIL) {
 		memset(&e.err, 0, sizeof(e.err));
 		e.err.err_data = e.err_data;
 		e.err.err_data_size = sizeof(e.err_data);
-		FCT_EQ(t, fi_eq_readerr(m->l.eq, &e.err, 0), sizeof(e.err));
-		ret = on_error(m, &e);
+		FCT_EQ(fi_eq_readerr(m->l.eq, &e.err, 0), sizeof(e.err));
+		FCT_DO(on_error(m, &e));
 	} else {
-		FCT_CALL(t, n);
-		FCT_TRUE(t, n >= (ssize_t)sizeof(e.cm));
+		FCT_CALL(n);
+		FCT_TRUE(n >= (ssize_t)sizeof(e.cm));
 		e.len = (size_t)n - sizeof(e.cm);
-		ret = dispatch(m, &e);
+		FCT_DO(dispatch(m, &e));
 	}
-out:
-	return ret < 0 ? ret : 1;
+	return 1;
 }
 
 int fct_many_await(struct many *m, uint32_t connected, uint32_t failed, uint32_t shut,
 		   const char *what)
 {
-	struct fct *t = m->l.t;
 	struct fct_wait w;
-	int ret = 0;
+	int ret;
 
-	fct_wait_init(&w, t, what);
+	fct_wait_init(&w, what);
 	while (m->connected < connected || m->failed < failed || m->shut < shut) {
-		FCT_DO(fct_many_event(m));
+		FCT_GET(ret, fct_many_event(m));
 		if (ret)
-			fct_wait_init(&w, t, what);
+			fct_wait_init(&w, what);
 		else if (fct_wait_again(&w))
-			FCT_FAIL(t,
-				 "%u of %u connected, %u of %u failed, %u of %u shut "
+			FCT_FAIL("%u of %u connected, %u of %u failed, %u of %u shut "
 				 "down",
 				 m->connected, connected, m->failed, failed, m->shut,
 				 shut);
 	}
-	FCT_EQ(t, m->connected, connected);
-	FCT_EQ(t, m->failed, failed);
-	FCT_EQ(t, m->shut, shut);
-out:
-	return ret < 0 ? ret : 0;
+	FCT_EQ(m->connected, connected);
+	FCT_EQ(m->failed, failed);
+	FCT_EQ(m->shut, shut);
+	return 0;
 }
 
 int fct_many_quiet(struct many *m)
 {
 	const uint32_t connected = m->connected, failed = m->failed, shut = m->shut;
-	struct fct *t = m->l.t;
 	int ret;
 
 	do {
 		ret = fct_many_event(m);
 	} while (ret > 0);
 	FCT_DO(ret);
-	FCT_EQ(t, m->connected, connected);
-	FCT_EQ(t, m->failed, failed);
-	FCT_EQ(t, m->shut, shut);
-out:
-	return ret;
+	FCT_EQ(m->connected, connected);
+	FCT_EQ(m->failed, failed);
+	FCT_EQ(m->shut, shut);
+	return 0;
 }
 
 static int send_next(struct many_conn *c)
 {
 	struct many *m = c->m;
-	struct fct *t = m->l.t;
-	int ret;
 
 	fct_fill(part(c, MANY_BURST), MANY_LEN, seed(c, c->asked, c->sent));
-	FCT_POST(t, m->l.txcq,
+	FCT_POST(m->l.txcq,
 		 fi_send(c->c.ep, part(c, MANY_BURST), MANY_LEN, m->mem.desc, 0, &c->tx));
 	c->sent++;
-out:
-	return ret;
+	return 0;
 }
 
 /* Whose completion it is stands in the connection: the contexts are parts of it. */
@@ -362,23 +315,20 @@ static struct many_conn *end_of(const struct many *m, const void *context)
 static int on_completion(struct many *m, const struct fi_cq_data_entry *e)
 {
 	struct many_conn *c = end_of(m, e->op_context);
-	struct fct *t = m->l.t;
-	int ret = 0;
 
-	FCT_TRUE(t, c && many_stands(c));
+	FCT_TRUE(c && many_stands(c));
 	if (e->op_context == &c->tx) {
-		FCT_EQ(t, e->flags, FI_SEND | FI_MSG);
+		FCT_EQ(e->flags, FI_SEND | FI_MSG);
 		m->sent++;
 		return c->sent < MANY_BURST ? send_next(c) : 0;
 	}
-	FCT_TRUE(t, c->received < MANY_BURST && e->op_context == &c->rx[c->received]);
-	FCT_EQ(t, e->flags, FI_RECV | FI_MSG);
-	FCT_EQ(t, e->len, MANY_LEN);
-	FCT_DATA(t, part(c, c->received), MANY_LEN, seed(c, !c->asked, c->received));
+	FCT_TRUE(c->received < MANY_BURST && e->op_context == &c->rx[c->received]);
+	FCT_EQ(e->flags, FI_RECV | FI_MSG);
+	FCT_EQ(e->len, MANY_LEN);
+	FCT_DATA(part(c, c->received), MANY_LEN, seed(c, !c->asked, c->received));
 	c->received++;
 	m->received++;
-out:
-	return ret;
+	return 0;
 }
 
 static int start(struct many *m, struct many_conn *ends, unsigned int *all)
@@ -400,33 +350,28 @@ static int on_cancelled(struct many *m)
 {
 	struct fi_cq_err_entry err = {0};
 	const struct many_conn *c;
-	struct fct *t = m->l.t;
-	int ret = 0;
 
-	FCT_EQ(t, fi_cq_readerr(m->l.txcq, &err, 0), 1);
+	FCT_EQ(fi_cq_readerr(m->l.txcq, &err, 0), 1);
 	c = end_of(m, err.op_context);
-	FCT_TRUE(t, c);
+	FCT_TRUE(c);
 	if (err.err != FI_ECANCELED || (c->connected && !c->over))
-		FCT_FAIL(t, "an operation of the %s end %u failed: %d (%s; provider: %s)",
+		FCT_FAIL("an operation of the %s end %u failed: %d (%s; provider: %s)",
 			 side_of(c), c->number, err.err, fi_strerror(err.err),
 			 fi_cq_strerror(m->l.txcq, err.prov_errno, err.err_data, NULL,
 					0));
-out:
-	return ret;
+	return 0;
 }
 
 int fct_many_traffic(struct many *m)
 {
 	struct fi_cq_data_entry e[16];
-	struct fct *t = m->l.t;
 	unsigned int all = 0;
 	struct fct_wait w;
 	ssize_t n, i;
-	int ret = 0;
 
 	FCT_DO(start(m, m->asking, &all));
 	FCT_DO(start(m, m->answering, &all));
-	fct_wait_init(&w, t, "messages on every connection");
+	fct_wait_init(&w, "messages on every connection");
 	while (m->sent < all || m->received < all) {
 		n = fi_cq_read(m->l.txcq, e, 16);
 		if (n == -FI_EAGAIN) {
@@ -437,14 +382,13 @@ int fct_many_traffic(struct many *m)
 			FCT_DO(on_cancelled(m));
 			continue;
 		}
-		FCT_CALL(t, n);
-		fct_wait_init(&w, t, "messages on every connection");
+		FCT_CALL(n);
+		fct_wait_init(&w, "messages on every connection");
 		for (i = 0; i < n; i++)
 			FCT_DO(on_completion(m, &e[i]));
 	}
 	while ((n = fi_cq_read(m->l.txcq, e, 1)) == -FI_EAVAIL)
 		FCT_DO(on_cancelled(m));
-	FCT_EQ(t, n, -FI_EAGAIN);
-out:
-	return ret < 0 ? ret : 0;
+	FCT_EQ(n, -FI_EAGAIN);
+	return 0;
 }

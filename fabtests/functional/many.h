@@ -59,10 +59,9 @@ struct many_side {
 	enum many_fate (*fate)(uint32_t number);
 };
 
-int fct_many_open(struct many *m, struct fct *t, uint32_t count,
-		  const struct many_side *side);
+int fct_many_open(struct many *m, uint32_t count, const struct many_side *side);
 /* Closes what is left. As fct_link_down. */
-int fct_many_down(struct many *m, int ret);
+void fct_many_end(struct many *m);
 /* Every connection is asked for, one after the other, and no answer awaited. */
 int fct_many_ask(struct many *m);
 /* Takes the next event, if there is one: 1, 0 or < 0. */
@@ -79,14 +78,5 @@ static inline bool many_stands(const struct many_conn *c)
 {
 	return c->connected && !c->shut && !c->over;
 }
-
-/* many_conns.c: connections that all stand */
-int fct_many_between(struct fct *t);
-int fct_many_within(struct fct *t);
-int fct_many_again(struct fct *t);
-
-/* many_storm.c: requests that end otherwise */
-int fct_many_storm(struct fct *t);
-int fct_many_backlog(struct fct *t);
 
 #endif

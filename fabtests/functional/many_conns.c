@@ -5,9 +5,9 @@
 
 #include "many.h"
 
-static struct many_side one_each(const struct fct *t)
+static struct many_side one_each(void)
 {
-	return (struct many_side){.asks = fct_is_client(t), .answers = fct_is_server(t)};
+	return (struct many_side){.asks = fct_is_client(), .answers = fct_is_server()};
 }
 
 /*
@@ -18,54 +18,44 @@ static int end_by_halves(struct many *m)
 {
 	struct many_conn *ends = m->asking ? m->asking : m->answering;
 	const uint32_t mine = m->asking ? 0 : 1;
-	struct fct *t = m->l.t;
 	uint32_t i;
-	int ret;
 
-	FCT_DO(fct_barrier(t, "all messages arrived"));
+	FCT_DO(fct_barrier("all messages arrived"));
 	for (i = mine; i < m->count; i += 2)
 		FCT_DO(fct_many_close(m, &ends[i]));
 	FCT_DO(fct_many_await(m, m->connected, 0, (m->count + mine) / 2,
 			      "FI_SHUTDOWN of half the connections"));
 	for (i = 1 - mine; i < m->count; i += 2)
 		FCT_DO(fct_many_close(m, &ends[i]));
-	FCT_DO(fct_barrier(t, "all closed"));
-	ret = fct_many_quiet(m);
-out:
-	return ret;
+	FCT_DO(fct_barrier("all closed"));
+	return fct_many_quiet(m);
 }
 
 /* One life of so many connections between the two processes. */
-static int life(struct fct *t, uint32_t count)
+static int life(uint32_t count)
 {
-	const struct many_side side = one_each(t);
-	struct many m;
-	int ret;
+	const struct many_side side = one_each();
+	FCT_AUTO(fct_many_end) struct many m = {0};
 
-	FCT_DO(fct_many_open(&m, t, count, &side));
+	FCT_DO(fct_many_open(&m, count, &side));
 	if (side.asks)
 		FCT_DO(fct_many_ask(&m));
 	FCT_DO(fct_many_await(&m, count, 0, 0, "all connections"));
 	FCT_DO(fct_many_traffic(&m));
-	ret = end_by_halves(&m);
-out:
-	return fct_many_down(&m, ret);
+	return end_by_halves(&m);
 }
 
-int fct_many_between(struct fct *t)
-{
-	return life(t, fct_many_count);
-}
+FCT_CASE_CALL(between, "between two processes, messages on each, closed from either side",
+	      life(fct_many_count))
 
 /* Both ends in the server's process, whose event queue has the events of both. */
-int fct_many_within(struct fct *t)
+FCT_CASE(within, "within one process")
 {
-	struct many_side side = {.asks = fct_is_server(t), .answers = fct_is_server(t)};
-	struct many m;
+	struct many_side side = {.asks = fct_is_server(), .answers = fct_is_server()};
+	FCT_AUTO(fct_many_end) struct many m = {0};
 	uint32_t i;
-	int ret;
 
-	FCT_DO(fct_many_open(&m, t, fct_many_count, &side));
+	FCT_DO(fct_many_open(&m, fct_many_count, &side));
 	if (side.asks) {
 		FCT_DO(fct_many_ask(&m));
 		FCT_DO(fct_many_await(&m, 2 * fct_many_count, 0, 0, "all connections"));
@@ -78,8 +68,7 @@ int fct_many_within(struct fct *t)
 			FCT_DO(fct_many_close(&m, &m.answering[i]));
 		FCT_DO(fct_many_quiet(&m));
 	}
-out:
-	return fct_many_down(&m, ret);
+	return 0;
 }
 
 static int descriptors(void)
@@ -121,25 +110,24 @@ static long resident_kib(void)
  * every life ends with what it began with. 512 bytes a connection are less than any of
  * its objects takes.
  */
-int fct_many_again(struct fct *t)
+FCT_CASE(again, "life after life nothing is left behind")
 {
 	const uint32_t lives = 3;
 	long kib, most = (long)(lives * fct_many_count * 512 / 1024) + 1024;
-	int fds, ret;
+	int fds;
 	uint32_t i;
 
-	FCT_DO(life(t, fct_many_count));
+	FCT_DO(life(fct_many_count));
 	fds = descriptors();
 	kib = resident_kib();
-	FCT_TRUE(t, kib > 0);
+	FCT_TRUE(kib > 0);
 	for (i = 0; i < lives; i++)
-		FCT_DO(life(t, fct_many_count));
-	FCT_EQ(t, descriptors(), fds);
-	fct_note(t, "%ld KiB resident after one life, %ld after %u", kib, resident_kib(),
+		FCT_DO(life(fct_many_count));
+	FCT_EQ(descriptors(), fds);
+	fct_note("%ld KiB resident after one life, %ld after %u", kib, resident_kib(),
 		 lives + 1);
 	if (MEMORY_COMES_BACK && resident_kib() > kib + most)
-		FCT_FAIL(t, "%ld KiB resident after one life, %ld after %u", kib,
+		FCT_FAIL("%ld KiB resident after one life, %ld after %u", kib,
 			 resident_kib(), lives + 1);
-out:
-	return ret;
+	return 0;
 }

@@ -29,34 +29,33 @@ static enum many_fate half(uint32_t number)
 /* Some at once, some when their requests have been answered perhaps. */
 static int leave(struct many *m, uint32_t number, uint32_t step)
 {
-	struct fct *t = m->l.t;
-	int ret = 0;
-
 	for (; number < m->count; number += step) {
-		FCT_TRUE(t, half(number) == MANY_LEFT);
+		FCT_TRUE(half(number) == MANY_LEFT);
 		/* Whoever was quick is connected; closing takes it back. */
 		m->connected -= m->asking[number].connected;
 		FCT_DO(fct_many_close(m, &m->asking[number]));
 	}
-out:
-	return ret;
+	return 0;
 }
 
-static int storm_asks(struct many *m)
+static int ask_and_leave(struct many *m)
 {
-	struct fct *t = m->l.t;
 	uint32_t i;
-	int ret;
 
 	FCT_DO(fct_many_ask(m));
 	FCT_DO(leave(m, 3, 8));
 	for (i = 0; i < m->count; i++)
 		FCT_DO(fct_many_event(m));
 	FCT_DO(leave(m, 7, 8));
-	ret = fct_many_await(m, fated(half, MANY_STAYS), fated(half, MANY_REJECTED), 0,
-			     "every answer");
-out:
-	return fct_tell(t, "asked", &ret, sizeof(ret)) || ret ? -1 : 0;
+	return fct_many_await(m, fated(half, MANY_STAYS), fated(half, MANY_REJECTED), 0,
+			      "every answer");
+}
+
+static int storm_asks(struct many *m)
+{
+	int ret = ask_and_leave(m);
+
+	return fct_tell("asked", &ret, sizeof(ret)) || ret ? -1 : 0;
 }
 
 /* An end that was left and accepted nevertheless hears of it. */
@@ -82,47 +81,42 @@ static uint32_t standing(const struct many *m)
 
 static int storm_answers(struct many *m)
 {
-	struct fct *t = m->l.t;
 	struct fct_wait w;
 	uint32_t i;
 	int ret;
 
-	fct_wait_init(&w, t, "the end of every request");
+	fct_wait_init(&w, "the end of every request");
 	while (standing(m) < fated(half, MANY_STAYS) ||
 	       m->requests < m->count - fated(half, MANY_LEFT) || !all_left_end(m)) {
-		FCT_DO(fct_many_event(m));
+		FCT_GET(ret, fct_many_event(m));
 		if (!ret)
 			FCT_DO(fct_wait_again(&w));
 	}
-	FCT_DO(fct_hear(t, "asked", &i, sizeof(i)));
+	FCT_DO(fct_hear("asked", &i, sizeof(i)));
 	FCT_DO(fct_many_quiet(m));
 	for (i = 0; i < m->count; i++)
 		if (half(i) == MANY_LEFT && m->answering[i].c.ep)
 			FCT_DO(fct_many_close(m, &m->answering[i]));
-out:
-	return ret;
+	return 0;
 }
 
 /*
  * Requests of all connections at once: a quarter is rejected with data, a quarter
  * abandoned at some point on the way; the others carry messages.
  */
-int fct_many_storm(struct fct *t)
+FCT_CASE(storm, "all at once, half of them rejected or abandoned")
 {
-	const struct many_side side = {.asks = fct_is_client(t),
-				       .answers = fct_is_server(t),
+	const struct many_side side = {.asks = fct_is_client(),
+				       .answers = fct_is_server(),
 				       .fate = half};
-	struct many m;
-	int ret;
+	FCT_AUTO(fct_many_end) struct many m = {0};
 
-	FCT_DO(fct_many_open(&m, t, fct_many_count, &side));
+	FCT_DO(fct_many_open(&m, fct_many_count, &side));
 	FCT_DO(side.asks ? storm_asks(&m) : storm_answers(&m));
-	FCT_DO(fct_barrier(t, "the storm is over"));
+	FCT_DO(fct_barrier("the storm is over"));
 	FCT_DO(fct_many_traffic(&m));
-	FCT_DO(fct_barrier(t, "all messages arrived"));
-	ret = fct_many_quiet(&m);
-out:
-	return fct_many_down(&m, ret);
+	FCT_DO(fct_barrier("all messages arrived"));
+	return fct_many_quiet(&m);
 }
 
 #define ROOM 8 /* requests that may wait for a listener that does not look */
@@ -137,71 +131,57 @@ static enum many_fate either(uint32_t number)
 static int listen_narrowly(struct many *m)
 {
 	struct fct_link *l = &m->l;
-	struct fct *t = l->t;
 	size_t len = sizeof(m->where);
 	int backlog = ROOM, ret;
 
-	FCT_CALL(t, fi_close(&l->pep->fid));
+	FCT_CALL(fi_close(&l->pep->fid));
 	l->pep = NULL;
-	FCT_CALL(t, fi_passive_ep(l->fabric, l->info, &l->pep, l));
-	FCT_CALL(t, fi_pep_bind(l->pep, &l->eq->fid, 0));
+	FCT_CALL(fi_passive_ep(l->fabric, l->info, &l->pep, l));
+	FCT_CALL(fi_pep_bind(l->pep, &l->eq->fid, 0));
 	ret = fi_control(&l->pep->fid, FI_BACKLOG, &backlog);
 	if (ret == -FI_ENOSYS)
-		return fct_skip(t, "fi_control FI_BACKLOG: %s", fi_strerror(-ret));
-	FCT_CALL(t, ret);
-	FCT_CALL(t, fi_listen(l->pep));
-	FCT_CALL(t, fi_getname(&l->pep->fid, &m->where, &len));
-	ret = fct_tell(t, "where", &m->where, sizeof(m->where));
-out:
-	return ret;
+		return fct_skip("fi_control FI_BACKLOG: %s", fi_strerror(-ret));
+	FCT_CALL(ret);
+	FCT_CALL(fi_listen(l->pep));
+	FCT_CALL(fi_getname(&l->pep->fid, &m->where, &len));
+	return fct_tell("where", &m->where, sizeof(m->where));
 }
 
 /* Does not look until every request was made and those without room were refused. */
 static int backlog_answers(struct many *m)
 {
-	struct fct *t = m->l.t;
 	uint32_t refused;
-	int ret;
 
-	t->progress_eq = NULL;
+	fct.progress_eq = NULL;
 	FCT_DO(listen_narrowly(m));
-	FCT_DO(fct_hear(t, "refused", &refused, sizeof(refused)));
-	t->progress_eq = m->l.eq;
-	ret = fct_many_await(m, m->count - refused, 0, 0, "the requests that had room");
-out:
-	return ret;
+	FCT_DO(fct_hear("refused", &refused, sizeof(refused)));
+	fct.progress_eq = m->l.eq;
+	return fct_many_await(m, m->count - refused, 0, 0, "the requests that had room");
 }
 
 static int backlog_asks(struct many *m)
 {
 	const uint32_t refused = m->count - ROOM;
-	struct fct *t = m->l.t;
-	int ret;
 
-	FCT_DO(fct_hear(t, "where", &m->where, sizeof(m->where)));
+	FCT_DO(fct_hear("where", &m->where, sizeof(m->where)));
 	FCT_DO(fct_many_ask(m));
 	FCT_DO(fct_many_await(m, 0, refused, 0, "refusals for want of room"));
-	FCT_DO(fct_tell(t, "refused", &refused, sizeof(refused)));
-	ret = fct_many_await(m, ROOM, refused, 0, "the requests that had room");
-out:
-	return ret;
+	FCT_DO(fct_tell("refused", &refused, sizeof(refused)));
+	return fct_many_await(m, ROOM, refused, 0, "the requests that had room");
 }
 
 /* A listener's room is full: who comes then is refused, and who was there is served. */
-int fct_many_backlog(struct fct *t)
+FCT_CASE(backlog, "more requests than the listener has room for")
 {
-	const struct many_side side = {.asks = fct_is_client(t),
-				       .answers = fct_is_server(t),
+	const struct many_side side = {.asks = fct_is_client(),
+				       .answers = fct_is_server(),
 				       .fate = either};
-	struct many m;
-	int ret;
+	FCT_AUTO(fct_many_end) struct many m = {0};
 
-	FCT_DO(fct_many_open(&m, t, fct_many_count, &side));
+	FCT_DO(fct_many_open(&m, fct_many_count, &side));
 	FCT_DO(side.asks ? backlog_asks(&m) : backlog_answers(&m));
-	FCT_DO(fct_barrier(t, "connected"));
+	FCT_DO(fct_barrier("connected"));
 	FCT_DO(fct_many_traffic(&m));
-	FCT_DO(fct_barrier(t, "all messages arrived"));
-	ret = fct_many_quiet(&m);
-out:
-	return fct_many_down(&m, ret);
+	FCT_DO(fct_barrier("all messages arrived"));
+	return fct_many_quiet(&m);
 }

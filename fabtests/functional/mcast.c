@@ -12,23 +12,20 @@
 static int open_endpoint(struct mcast *m, struct mcast_ep *ep)
 {
 	struct fct_link *l = &m->l;
-	struct fct *t = l->t;
-	int ret;
 
 	FCT_DO(fct_cq_open(l, 4 * MCAST_SLOTS, FI_CQ_FORMAT_DATA, FI_WAIT_NONE,
 			   &ep->rxcq));
 	ep->c.info = fi_dupinfo(l->info);
-	FCT_TRUE(t, ep->c.info);
-	FCT_CALL(t, fi_endpoint(l->domain, ep->c.info, &ep->c.ep, ep));
+	FCT_TRUE(ep->c.info);
+	FCT_CALL(fi_endpoint(l->domain, ep->c.info, &ep->c.ep, ep));
 	ep->c.next = l->conns;
 	l->conns = &ep->c;
-	FCT_CALL(t, fi_ep_bind(ep->c.ep, &l->eq->fid, 0));
-	FCT_CALL(t, fi_ep_bind(ep->c.ep, &m->av->fid, 0));
-	FCT_CALL(t, fi_ep_bind(ep->c.ep, &l->txcq->fid, FI_TRANSMIT));
-	FCT_CALL(t, fi_ep_bind(ep->c.ep, &ep->rxcq->fid, FI_RECV));
-	FCT_CALL(t, fi_enable(ep->c.ep));
-out:
-	return ret;
+	FCT_CALL(fi_ep_bind(ep->c.ep, &l->eq->fid, 0));
+	FCT_CALL(fi_ep_bind(ep->c.ep, &m->av->fid, 0));
+	FCT_CALL(fi_ep_bind(ep->c.ep, &l->txcq->fid, FI_TRANSMIT));
+	FCT_CALL(fi_ep_bind(ep->c.ep, &ep->rxcq->fid, FI_RECV));
+	FCT_CALL(fi_enable(ep->c.ep));
+	return 0;
 }
 
 static int open_objects(struct mcast *m)
@@ -36,85 +33,71 @@ static int open_objects(struct mcast *m)
 	struct fi_av_attr av = {.type = FI_AV_TABLE};
 	struct fi_eq_attr eq = {.wait_obj = FI_WAIT_UNSPEC};
 	struct fct_link *l = &m->l;
-	struct fct *t = l->t;
 	unsigned int i;
-	int ret;
 
-	FCT_CALL(t, fi_fabric(l->info->fabric_attr, &l->fabric, l));
-	FCT_CALL(t, fi_eq_open(l->fabric, &eq, &l->eq, NULL));
-	FCT_CALL(t, fi_domain(l->fabric, l->info, &l->domain, l));
-	FCT_CALL(t, fi_av_open(l->domain, &av, &m->av, NULL));
+	FCT_CALL(fi_fabric(l->info->fabric_attr, &l->fabric, l));
+	FCT_CALL(fi_eq_open(l->fabric, &eq, &l->eq, NULL));
+	FCT_CALL(fi_domain(l->fabric, l->info, &l->domain, l));
+	FCT_CALL(fi_av_open(l->domain, &av, &m->av, NULL));
 	FCT_DO(fct_keep(l, &m->av->fid));
 	FCT_DO(fct_cq_open(l, 8 * MCAST_SLOTS, FI_CQ_FORMAT_DATA, FI_WAIT_NONE,
 			   &l->txcq));
 	for (i = 0; i < MCAST_EPS; i++)
 		FCT_DO(open_endpoint(m, &m->ep[i]));
-out:
-	return ret;
+	return 0;
 }
 
 /* What both sides know of each other. */
 static int introduce(struct mcast *m)
 {
 	uint64_t mine[2] = {m->l.info->ep_attr->max_msg_size, (uint64_t)getpid()};
-	struct fct *t = m->l.t;
 	uint64_t theirs[2];
-	int ret;
 
-	FCT_DO(fct_exchange(t, "introduction", mine, theirs, sizeof(mine)));
+	FCT_DO(fct_exchange("introduction", mine, theirs, sizeof(mine)));
 	m->max = mine[0] < theirs[0] ? mine[0] : theirs[0];
-	m->run = (uint16_t)(fct_is_client(t) ? mine[1] : theirs[1]);
-out:
-	return ret;
+	m->run = (uint16_t)(fct_is_client() ? mine[1] : theirs[1]);
+	return 0;
 }
 
-int mcast_up(struct mcast *m, struct fct *t, uint64_t caps)
+int mcast_up(struct mcast *m, uint64_t caps)
 {
 	const struct fct_setup s = {.caps = caps};
 	const uint8_t *src;
 	int ret;
 
 	memset(m, 0, sizeof(*m));
-	m->l.t = t;
 	m->l.s = s;
-	ret = fct_getinfo(t, &s, NULL, NULL, &m->l.info);
+	ret = fct_getinfo(&s, NULL, NULL, &m->l.info);
 	if (ret == -FI_ENODATA)
-		ret = fct_skip(t, "no endpoint with multicast");
+		ret = fct_skip("no endpoint with multicast");
 	else
-		FCT_CALL(t, ret);
+		FCT_CALL(ret);
 	FCT_DO(ret);
-	FCT_DO(fct_barrier(t, "offered"));
+	FCT_DO(fct_barrier("offered"));
 	src = m->l.info->src_addr;
 	m->ethernet = src && !src[UD_LID] && !src[UD_LID + 1];
 	FCT_DO(open_objects(m));
 	FCT_DO(introduce(m));
 	FCT_DO(fct_mem_alloc(&m->l, &m->tx, m->max, FI_SEND));
 	FCT_DO(fct_mem_alloc(&m->l, &m->rx, MCAST_EPS * MCAST_SLOTS * m->max, FI_RECV));
-	ret = fct_barrier(t, "introduced");
-out:
-	return ret;
+	return fct_barrier("introduced");
 }
 
 int mcast_leave(struct mcast *m, unsigned int n)
 {
-	struct fct *t = m->l.t;
-	int ret = 0;
-
 	if (m->mc[n])
-		FCT_CALL(t, fi_close(&m->mc[n]->fid));
+		FCT_CALL(fi_close(&m->mc[n]->fid));
 	m->mc[n] = NULL;
-out:
-	return ret;
+	return 0;
 }
 
-int mcast_down(struct mcast *m, int ret)
+void mcast_end(struct mcast *m)
 {
 	unsigned int i;
 
 	for (i = 0; i < 2 * MCAST_EPS; i++)
-		if (mcast_leave(m, i))
-			ret = -1;
-	return fct_link_down(&m->l, ret);
+		mcast_leave(m, i);
+	fct_link_down(&m->l, fct_ret());
 }
 
 static void group_ipv4(const struct mcast *m, uint8_t number, uint8_t ip[4])
@@ -173,29 +156,22 @@ bool mcast_group(const struct mcast *m, enum mcast_form form, uint8_t number,
 int mcast_join(struct mcast *m, unsigned int i, const union mcast_addr *addr,
 	       uint64_t flags, unsigned int n)
 {
-	struct fct *t = m->l.t;
 	struct fct_event e;
-	int ret;
 
-	FCT_CALL(t, fi_join(m->ep[i].c.ep, addr, flags, &m->mc[n], &m->mc[n]));
-	FCT_DO(fct_eq_expect(t, m->l.eq, FI_JOIN_COMPLETE, &m->mc[n]->fid, &e));
-	FCT_TRUE(t, m->mc[n]->fid.context == &m->mc[n]);
-	FCT_EQ(t, fi_mc_addr(m->mc[n]) == FI_ADDR_NOTAVAIL, flags == FI_RECV);
-	ret = 0;
-out:
-	return ret;
+	FCT_CALL(fi_join(m->ep[i].c.ep, addr, flags, &m->mc[n], &m->mc[n]));
+	FCT_DO(fct_eq_expect(m->l.eq, FI_JOIN_COMPLETE, &m->mc[n]->fid, &e));
+	FCT_TRUE(m->mc[n]->fid.context == &m->mc[n]);
+	FCT_EQ(fi_mc_addr(m->mc[n]) == FI_ADDR_NOTAVAIL, flags == FI_RECV);
+	return 0;
 }
 
 int mcast_join_all(struct mcast *m, const union mcast_addr *addr, uint64_t flags)
 {
 	unsigned int i;
-	int ret;
 
 	for (i = 0; i < MCAST_EPS; i++)
 		FCT_DO(mcast_join(m, i, addr, flags, i));
-	ret = fct_barrier(m->l.t, "joined");
-out:
-	return ret;
+	return fct_barrier("joined");
 }
 
 static uint8_t *received(struct mcast *m, unsigned int i, unsigned int n)
@@ -206,14 +182,10 @@ static uint8_t *received(struct mcast *m, unsigned int i, unsigned int n)
 int mcast_post(struct mcast *m, unsigned int i, unsigned int n)
 {
 	struct mcast_ep *ep = &m->ep[i];
-	struct fct *t = m->l.t;
-	int ret;
 
-	FCT_POST(t, ep->rxcq,
-		 fi_recv(ep->c.ep, received(m, i, n), m->max, m->rx.desc, FI_ADDR_UNSPEC,
-			 &ep->rx[n]));
-out:
-	return ret;
+	FCT_POST(ep->rxcq, fi_recv(ep->c.ep, received(m, i, n), m->max, m->rx.desc,
+				   FI_ADDR_UNSPEC, &ep->rx[n]));
+	return 0;
 }
 
 int mcast_post_all(struct mcast *m, unsigned int n)
@@ -230,16 +202,12 @@ int mcast_expect(struct mcast *m, unsigned int i, unsigned int n, size_t len,
 		 uint64_t seed)
 {
 	struct fi_cq_data_entry e;
-	struct fct *t = m->l.t;
-	int ret;
 
-	FCT_DO(fct_comp(t, m->ep[i].rxcq, &m->ep[i].rx[n], FI_RECV | FI_MSG, &e,
+	FCT_DO(fct_comp(m->ep[i].rxcq, &m->ep[i].rx[n], FI_RECV | FI_MSG, &e,
 			"a datagram of a group"));
-	FCT_EQ(t, e.len, len);
-	FCT_DATA(t, received(m, i, n), len, seed);
-	ret = 0;
-out:
-	return ret;
+	FCT_EQ(e.len, len);
+	FCT_DATA(received(m, i, n), len, seed);
+	return 0;
 }
 
 int mcast_expect_all(struct mcast *m, unsigned int n, size_t len, uint64_t seed)
@@ -255,38 +223,28 @@ int mcast_expect_all(struct mcast *m, unsigned int n, size_t len, uint64_t seed)
 int mcast_nothing(struct mcast *m, unsigned int i)
 {
 	struct fi_cq_data_entry e;
-	struct fct *t = m->l.t;
-	int ret;
 
-	FCT_EQ(t, fi_cq_read(m->ep[i].rxcq, &e, 1), -FI_EAGAIN);
-	ret = 0;
-out:
-	return ret;
+	FCT_EQ(fi_cq_read(m->ep[i].rxcq, &e, 1), -FI_EAGAIN);
+	return 0;
 }
 
 int mcast_send(struct mcast *m, unsigned int i, fi_addr_t to, size_t len, uint64_t seed)
 {
 	struct fi_cq_data_entry e;
-	struct fct *t = m->l.t;
-	int ret;
 
 	fct_fill(m->tx.buf, len, seed);
-	FCT_POST(t, m->l.txcq,
+	FCT_POST(m->l.txcq,
 		 fi_send(m->ep[i].c.ep, m->tx.buf, len, m->tx.desc, to, &m->tx_ctx));
-	ret = fct_comp(t, m->l.txcq, &m->tx_ctx, FI_SEND | FI_MSG, &e, "a send");
-out:
-	return ret;
+	return fct_comp(m->l.txcq, &m->tx_ctx, FI_SEND | FI_MSG, &e, "a send");
 }
 
 int mcast_from_client(struct mcast *m, fi_addr_t to, size_t len, uint64_t seed)
 {
-	struct fct *t = m->l.t;
-	int ret;
-
-	FCT_DO(fct_barrier(t, "posted"));
-	if (fct_is_client(t))
+	FCT_DO(fct_barrier("posted"));
+	if (fct_is_client())
 		FCT_DO(mcast_send(m, 0, to, len, seed));
-	ret = fct_barrier(t, "sent");
-out:
-	return ret;
+	return fct_barrier("sent");
 }
+
+FCT_PROGRAM(.name = "fi_cairn_mcast", .what = "Multicast groups of datagram endpoints.",
+	    .ep_type = FI_EP_DGRAM)

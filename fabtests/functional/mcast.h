@@ -39,8 +39,8 @@ struct mcast {
 
 /* mcast.c: 0, or < 0 after a failure that was recorded. */
 
-int mcast_up(struct mcast *m, struct fct *t, uint64_t caps);
-int mcast_down(struct mcast *m, int ret);
+int mcast_up(struct mcast *m, uint64_t caps);
+void mcast_end(struct mcast *m);
 /* A group of this run, by its number. False: this kind of link has none of that form. */
 bool mcast_group(const struct mcast *m, enum mcast_form form, uint8_t number,
 		 union mcast_addr *addr);
@@ -63,22 +63,5 @@ int mcast_nothing(struct mcast *m, unsigned int i);
 int mcast_send(struct mcast *m, unsigned int i, fi_addr_t to, size_t len, uint64_t seed);
 /* The client's first endpoint sends so; both sides have come here before and after. */
 int mcast_from_client(struct mcast *m, fi_addr_t to, size_t len, uint64_t seed);
-
-/* mcast_use.c */
-int fct_mcast_both(struct fct *t);
-int fct_mcast_flags(struct fct *t);
-int fct_mcast_forms(struct fct *t);
-int fct_mcast_sizes(struct fct *t);
-int fct_mcast_calls(struct fct *t);
-int fct_mcast_dropped(struct fct *t);
-int fct_mcast_twice(struct fct *t);
-int fct_mcast_mixed(struct fct *t);
-
-/* mcast_join.c */
-int fct_mcast_refused(struct fct *t);
-int fct_mcast_closing(struct fct *t);
-int fct_mcast_race(struct fct *t);
-int fct_mcast_failing(struct fct *t);
-int fct_mcast_lost(struct fct *t);
 
 #endif

@@ -17,92 +17,77 @@ static int check_refused(struct mcast *m, struct fid_ep *ep)
 	const struct sockaddr_in6 in6 = {.sin6_family = AF_INET6,
 					 .sin6_addr.s6_addr = {0xff, 0x02, [15] = 1}};
 	const struct sockaddr_in in = {.sin_family = AF_INET};
-	struct fct *t = m->l.t;
 	union mcast_addr group;
 	struct fid_mc *mc;
-	int ret;
 
 	mcast_group(m, MCAST_IN, 10, &group);
-	FCT_ERR(t, fi_join(ep, &group, 0, &mc, NULL), -FI_EOPBADSTATE);
+	FCT_ERR(fi_join(ep, &group, 0, &mc, NULL), -FI_EOPBADSTATE);
 	ep = m->ep[0].c.ep;
-	FCT_ERR(t, fi_join(ep, &group, FI_SEND | FI_READ, &mc, NULL), -FI_EBADFLAGS);
-	FCT_ERR(t, fi_join(ep, &in, 0, &mc, NULL), -FI_EINVAL);
-	FCT_ERR(t, fi_join(ep, NULL, 0, &mc, NULL), -FI_EINVAL);
+	FCT_ERR(fi_join(ep, &group, FI_SEND | FI_READ, &mc, NULL), -FI_EBADFLAGS);
+	FCT_ERR(fi_join(ep, &in, 0, &mc, NULL), -FI_EINVAL);
+	FCT_ERR(fi_join(ep, NULL, 0, &mc, NULL), -FI_EINVAL);
 	if (m->ethernet)
-		FCT_ERR(t, fi_join(ep, &in6, 0, &mc, NULL), -FI_ENOSYS);
-	ret = 0;
-out:
-	return ret;
+		FCT_ERR(fi_join(ep, &in6, 0, &mc, NULL), -FI_ENOSYS);
+	return 0;
 }
 
 /* What cannot be joined is said at once. */
-int fct_mcast_refused(struct fct *t)
+FCT_CASE(refused, "what cannot be joined")
 {
-	struct fid_ep *ep = NULL;
+	FCT_AUTO(mcast_end) struct mcast m = {0};
+	FCT_AUTO(fct_fid_end) struct fid_ep *ep = NULL;
 	union mcast_addr group;
 	struct fid_mc *mc;
-	struct mcast m;
-	int ret;
 
-	FCT_DO(mcast_up(&m, t, CAPS));
+	FCT_DO(mcast_up(&m, CAPS));
 	mcast_group(&m, MCAST_IN, 10, &group);
-	FCT_CALL(t, fi_endpoint(m.l.domain, m.l.info, &ep, NULL));
-	FCT_ERR(t, fi_join(ep, &group, 0, &mc, NULL), -FI_ENOEQ);
-	FCT_CALL(t, fi_ep_bind(ep, &m.l.eq->fid, 0));
-	FCT_DO(check_refused(&m, ep));
-out:
-	if (ep && fi_close(&ep->fid))
-		ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of the endpoint");
-	return mcast_down(&m, ret);
+	FCT_CALL(fi_endpoint(m.l.domain, m.l.info, &ep, NULL));
+	FCT_ERR(fi_join(ep, &group, 0, &mc, NULL), -FI_ENOEQ);
+	FCT_CALL(fi_ep_bind(ep, &m.l.eq->fid, 0));
+	return check_refused(&m, ep);
 }
 
 static int nothing_to_read(struct mcast *m)
 {
 	struct fi_eq_err_entry err;
 	struct fi_eq_entry entry;
-	struct fct *t = m->l.t;
 	uint32_t event;
-	int ret;
 
-	FCT_EQ(t, fi_eq_read(m->l.eq, &event, &entry, sizeof(entry), 0), -FI_EAGAIN);
-	FCT_EQ(t, fi_eq_readerr(m->l.eq, &err, 0), -FI_EAGAIN);
-	ret = 0;
-out:
-	return ret;
+	FCT_EQ(fi_eq_read(m->l.eq, &event, &entry, sizeof(entry), 0), -FI_EAGAIN);
+	FCT_EQ(fi_eq_readerr(m->l.eq, &err, 0), -FI_EAGAIN);
+	return 0;
 }
 
 /* fi_close while it joins, with its event unread, and of the endpoint too early. */
-int fct_mcast_closing(struct fct *t)
+FCT_CASE(closing, "fi_close at any moment")
 {
 	union mcast_addr group;
 	struct fid_mc *other;
 	fi_addr_t old;
-	struct mcast m;
-	int ret, i;
+	FCT_AUTO(mcast_end) struct mcast m = {0};
+	int i;
 
-	FCT_DO(mcast_up(&m, t, CAPS));
+	FCT_DO(mcast_up(&m, CAPS));
 	mcast_group(&m, MCAST_IN, 11, &group);
 	for (i = 0; i < 20; i++) {
-		FCT_CALL(t, fi_join(m.ep[0].c.ep, &group, 0, &m.mc[0], NULL));
-		FCT_ERR(t, fi_close(&m.ep[0].c.ep->fid), -FI_EBUSY);
+		FCT_CALL(fi_join(m.ep[0].c.ep, &group, 0, &m.mc[0], NULL));
+		FCT_ERR(fi_close(&m.ep[0].c.ep->fid), -FI_EBUSY);
 		FCT_DO(mcast_leave(&m, 0));
 		FCT_DO(nothing_to_read(&m));
 	}
 	FCT_DO(mcast_join(&m, 0, &group, 0, 0));
 	/* The membership stands, so its event is there at once. */
-	FCT_CALL(t, fi_join(m.ep[0].c.ep, &group, 0, &other, NULL));
+	FCT_CALL(fi_join(m.ep[0].c.ep, &group, 0, &other, NULL));
 	old = fi_mc_addr(m.mc[0]);
-	FCT_CALL(t, fi_close(&other->fid));
+	FCT_CALL(fi_close(&other->fid));
 	FCT_DO(nothing_to_read(&m));
 	FCT_DO(mcast_leave(&m, 0));
-	FCT_ERR(t, fi_inject(m.ep[0].c.ep, "x", 1, old), -FI_EINVAL);
+	FCT_ERR(fi_inject(m.ep[0].c.ep, "x", 1, old), -FI_EINVAL);
 	FCT_DO(mcast_join(&m, 0, &group, 0, 0));
-	FCT_TRUE(t, fi_mc_addr(m.mc[0]) != old);
-	FCT_ERR(t, fi_inject(m.ep[0].c.ep, "x", 1, old), -FI_EINVAL);
-	FCT_CALL(t, fi_inject(m.ep[0].c.ep, "x", 1, fi_mc_addr(m.mc[0])));
-	ret = 0;
-out:
-	return mcast_down(&m, ret);
+	FCT_TRUE(fi_mc_addr(m.mc[0]) != old);
+	FCT_ERR(fi_inject(m.ep[0].c.ep, "x", 1, old), -FI_EINVAL);
+	FCT_CALL(fi_inject(m.ep[0].c.ep, "x", 1, fi_mc_addr(m.mc[0])));
+	return 0;
 }
 
 struct race {
@@ -115,7 +100,7 @@ struct race {
  * time takes the membership of this one with it (fi_pverbs(7), FI_PVERBS_LINK). */
 static void race_group(const struct mcast *m, int n, union mcast_addr *group)
 {
-	const int first = fct_is_client(m->l.t) ? 12 : 14;
+	const int first = fct_is_client() ? 12 : 14;
 
 	mcast_group(m, MCAST_IN, (uint8_t)(first + n % 2), group);
 }
@@ -154,35 +139,33 @@ static void *race_reader(void *arg)
 
 /* Threads join and close the same groups while another one reads the events; who joins
  * then is a member. */
-int fct_mcast_race(struct fct *t)
+FCT_CASE(race, "threads join and close the same groups")
 {
 	struct race races[RACE_THREADS];
 	pthread_t threads[RACE_THREADS], reader;
 	union mcast_addr group;
-	struct mcast m;
-	int ret, i;
+	FCT_AUTO(mcast_end) struct mcast m = {0};
+	int i;
 
-	FCT_DO(mcast_up(&m, t, CAPS));
+	FCT_DO(mcast_up(&m, CAPS));
 	atomic_store(&race_over, false);
-	FCT_TRUE(t, !pthread_create(&reader, NULL, race_reader, &m));
+	FCT_TRUE(!pthread_create(&reader, NULL, race_reader, &m));
 	for (i = 0; i < RACE_THREADS; i++) {
 		races[i] = (struct race){.m = &m, .self = (unsigned int)i % MCAST_EPS};
-		FCT_TRUE(t, !pthread_create(&threads[i], NULL, race_thread, &races[i]));
+		FCT_TRUE(!pthread_create(&threads[i], NULL, race_thread, &races[i]));
 	}
 	for (i = 0; i < RACE_THREADS; i++)
 		pthread_join(threads[i], NULL);
 	atomic_store(&race_over, true);
 	pthread_join(reader, NULL);
 	for (i = 0; i < RACE_THREADS; i++)
-		FCT_EQ(t, races[i].ret, 0);
+		FCT_EQ(races[i].ret, 0);
 	FCT_DO(nothing_to_read(&m));
 	race_group(&m, 0, &group);
 	FCT_DO(mcast_join_all(&m, &group, 0));
 	FCT_DO(mcast_post_all(&m, 0));
 	FCT_DO(mcast_send(&m, 0, fi_mc_addr(m.mc[0]), LEN, 1));
-	FCT_DO(mcast_expect_all(&m, 0, LEN, 1));
-out:
-	return mcast_down(&m, ret);
+	return mcast_expect_all(&m, 0, LEN, 1);
 }
 
 /* SIMVERBS_JOIN_FAIL has these for the next join of each process. */
@@ -204,51 +187,43 @@ static int check_failure(struct mcast *m, size_t n)
 		.sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(0xeffe0000u | failures[n].number),
 	};
-	struct fct *t = m->l.t;
 	struct fct_event e;
-	int ret;
 
-	FCT_ERR(t, fi_join(m->ep[0].c.ep, &in, 0, &m->mc[0], NULL), failures[n].now);
+	FCT_ERR(fi_join(m->ep[0].c.ep, &in, 0, &m->mc[0], NULL), failures[n].now);
 	if (failures[n].now) {
 		m->mc[0] = NULL;
-		goto out;
+		return 0;
 	}
-	FCT_DO(fct_eq_expect_err(t, m->l.eq, &m->mc[0]->fid, &e));
-	FCT_EQ(t, e.err.err, failures[n].err);
-	FCT_TRUE(t, e.err.prov_errno < 0);
-	FCT_EQ(t, fi_mc_addr(m->mc[0]), FI_ADDR_NOTAVAIL);
-	FCT_ERR(t, fi_inject(m->ep[0].c.ep, "x", 1, fi_mc_addr(m->mc[0])),
+	FCT_DO(fct_eq_expect_err(m->l.eq, &m->mc[0]->fid, &e));
+	FCT_EQ(e.err.err, failures[n].err);
+	FCT_TRUE(e.err.prov_errno < 0);
+	FCT_EQ(fi_mc_addr(m->mc[0]), FI_ADDR_NOTAVAIL);
+	FCT_ERR(fi_inject(m->ep[0].c.ep, "x", 1, fi_mc_addr(m->mc[0])),
 		-FI_EADDRNOTAVAIL);
 	FCT_DO(mcast_leave(m, 0));
 	/* The next one is as good as any. */
-	FCT_CALL(t, fi_join(m->ep[0].c.ep, &in, 0, &m->mc[0], NULL));
-	FCT_DO(fct_eq_expect(t, m->l.eq, FI_JOIN_COMPLETE, &m->mc[0]->fid, &e));
-	ret = mcast_leave(m, 0);
-out:
-	return ret;
+	FCT_CALL(fi_join(m->ep[0].c.ep, &in, 0, &m->mc[0], NULL));
+	FCT_DO(fct_eq_expect(m->l.eq, FI_JOIN_COMPLETE, &m->mc[0]->fid, &e));
+	return mcast_leave(m, 0);
 }
 
-int fct_mcast_failing(struct fct *t)
+FCT_CASE(failing, "joins that fail (SIMVERBS_JOIN_FAIL)")
 {
 	const char *rules = getenv("SIMVERBS_JOIN_FAIL");
-	struct mcast m;
+	FCT_AUTO(mcast_end) struct mcast m = {0};
 	size_t i;
-	int ret;
 
-	FCT_DO(mcast_up(&m, t, CAPS));
+	FCT_DO(mcast_up(&m, CAPS));
 	for (i = 0; i < sizeof(failures) / sizeof(failures[0]); i++)
 		if (rules && strstr(rules, failures[i].rule))
 			FCT_DO(check_failure(&m, i));
-	ret = rules ? 0 : fct_skip(t, "no SIMVERBS_JOIN_FAIL");
-out:
-	return mcast_down(&m, ret);
+	return rules ? 0 : fct_skip("no SIMVERBS_JOIN_FAIL");
 }
 
 /* On InfiniBand subnet administration forgets the groups; on RoCE an address changes. */
 static int lose(struct mcast *m)
 {
 	char command[128], *preload;
-	struct fct *t = m->l.t;
 	int ret;
 
 	snprintf(command, sizeof(command), "simverbs --event %s:1=%s@%d",
@@ -261,44 +236,40 @@ static int lose(struct mcast *m)
 	if (preload)
 		setenv("LD_PRELOAD", preload, 1);
 	free(preload);
-	FCT_EQ(t, ret, 0);
-out:
-	return ret;
+	FCT_EQ(ret, 0);
+	return 0;
 }
 
 /* An error entry, and it is joined again; meanwhile nothing can be sent, unless subnet
  * administration says where to. */
-int fct_mcast_lost(struct fct *t)
+FCT_CASE(lost, "a membership that is lost is joined again (SIMVERBS_EVENTS)")
 {
 	const bool on_link = getenv("FI_PVERBS_LINK");
 	const char *events = getenv("SIMVERBS_EVENTS");
 	union mcast_addr group;
 	struct fct_event e;
 	fi_addr_t addr;
-	struct mcast m;
+	FCT_AUTO(mcast_end) struct mcast m = {0};
 	unsigned int i;
-	int ret;
 
-	FCT_DO(mcast_up(&m, t, CAPS));
+	FCT_DO(mcast_up(&m, CAPS));
 	if (!events)
-		FCT_DO(fct_skip(t, "no SIMVERBS_EVENTS"));
+		FCT_DO(fct_skip("no SIMVERBS_EVENTS"));
 	mcast_group(&m, MCAST_IN, 14, &group);
 	FCT_DO(mcast_join_all(&m, &group, 0));
 	addr = fi_mc_addr(m.mc[0]);
 	FCT_DO(lose(&m));
 	for (i = 0; i < MCAST_EPS; i++) {
-		FCT_DO(fct_eq_expect_err(t, m.l.eq, &m.mc[i]->fid, &e));
-		FCT_EQ(t, e.err.err, FI_ECONNRESET);
+		FCT_DO(fct_eq_expect_err(m.l.eq, &m.mc[i]->fid, &e));
+		FCT_EQ(e.err.err, FI_ECONNRESET);
 		if (!on_link)
-			FCT_ERR(t, fi_inject(m.ep[i].c.ep, "x", 1, fi_mc_addr(m.mc[i])),
+			FCT_ERR(fi_inject(m.ep[i].c.ep, "x", 1, fi_mc_addr(m.mc[i])),
 				-FI_EADDRNOTAVAIL);
 	}
 	for (i = 0; i < MCAST_EPS; i++)
-		FCT_DO(fct_eq_expect(t, m.l.eq, FI_JOIN_COMPLETE, &m.mc[i]->fid, &e));
-	FCT_EQ(t, fi_mc_addr(m.mc[0]), addr);
+		FCT_DO(fct_eq_expect(m.l.eq, FI_JOIN_COMPLETE, &m.mc[i]->fid, &e));
+	FCT_EQ(fi_mc_addr(m.mc[0]), addr);
 	FCT_DO(mcast_post_all(&m, 0));
 	FCT_DO(mcast_from_client(&m, addr, LEN, 1));
-	FCT_DO(mcast_expect_all(&m, 0, LEN, 1));
-out:
-	return mcast_down(&m, ret);
+	return mcast_expect_all(&m, 0, LEN, 1);
 }

@@ -7,22 +7,19 @@ uint32_t fct_mesh_count = 4;
 int fct_mesh_barrier(struct mesh *m, const char *what)
 {
 	_Atomic uint32_t *arrived = &m->shared->arrived[m->barriers++];
-	struct fct *t = m->l.t;
 	struct fct_wait w;
-	int ret = 0;
 
-	fct_wait_init(&w, t, what);
+	fct_wait_init(&w, what);
 	atomic_fetch_add(arrived, 1);
 	while (atomic_load(arrived) < m->count) {
 		if (atomic_load(&m->shared->over)) {
-			t->followed = true;
-			FCT_FAIL(t, "another peer failed before %s", what);
+			fct.followed = true;
+			FCT_FAIL("another peer failed before %s", what);
 		}
-		fct_progress(t);
+		fct_progress();
 		FCT_DO(fct_wait_again(&w));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 /* The other end of the connection that an object belongs to. */
@@ -39,118 +36,101 @@ static struct mesh_conn *conn_of(struct mesh *m, const struct fid *fid)
 static int post_receives(struct mesh *m, uint32_t other)
 {
 	struct mesh_conn *c = &m->conns[other];
-	struct fct *t = m->l.t;
 	unsigned int n;
-	int ret = 0;
 
 	for (n = 0; n < MESH_BURST; n++)
-		FCT_CALL(t,
-			 fi_recv(c->c.ep, m->in.buf + (other * MESH_BURST + n) * MESH_LEN,
+		FCT_CALL(fi_recv(c->c.ep, m->in.buf + (other * MESH_BURST + n) * MESH_LEN,
 				 MESH_LEN, m->in.desc, 0, &c->rx[n]));
-out:
-	return ret;
+	return 0;
 }
 
 static int ask(struct mesh *m, uint32_t other)
 {
 	const struct fct_where *where = &m->shared->peer[other].where;
 	struct mesh_conn *c = &m->conns[other];
-	struct fct *t = m->l.t;
-	int ret;
 
-	FCT_CALL(t, fct_getinfo(t, &m->l.s, where->node, where->service, &c->c.info));
+	FCT_CALL(fct_getinfo(&m->l.s, where->node, where->service, &c->c.info));
 	FCT_DO(fct_ep_open(&m->l, &c->c, c->c.info));
 	FCT_DO(post_receives(m, other));
-	FCT_CALL(t, fi_connect(c->c.ep, c->c.info->dest_addr, &m->self, sizeof(m->self)));
-out:
-	return ret;
+	FCT_CALL(fi_connect(c->c.ep, c->c.info->dest_addr, &m->self, sizeof(m->self)));
+	return 0;
 }
 
 static int on_request(struct mesh *m, const struct fct_event *e)
 {
-	struct fct *t = m->l.t;
 	uint32_t other = m->count;
-	int ret;
 
 	if (e->len >= sizeof(other))
 		memcpy(&other, e->cm.data, sizeof(other));
 	if (other <= m->self || other >= m->count || m->conns[other].c.ep) {
 		fi_freeinfo(e->cm.info);
-		FCT_FAIL(t, "a request of peer %u, or a second one", other);
+		FCT_FAIL("a request of peer %u, or a second one", other);
 	}
 	m->conns[other].c.info = e->cm.info;
 	FCT_DO(fct_ep_open(&m->l, &m->conns[other].c, e->cm.info));
 	FCT_DO(post_receives(m, other));
-	FCT_CALL(t, fi_accept(m->conns[other].c.ep, NULL, 0));
-out:
-	return ret;
+	FCT_CALL(fi_accept(m->conns[other].c.ep, NULL, 0));
+	return 0;
 }
 
 static int on_event(struct mesh *m, const struct fct_event *e)
 {
 	struct mesh_conn *c = conn_of(m, e->cm.fid);
-	struct fct *t = m->l.t;
-	int ret = 0;
 
 	switch (e->event) {
 	case FI_CONNREQ:
 		return on_request(m, e);
 	case FI_CONNECTED:
-		FCT_TRUE(t, c && !c->connected);
+		FCT_TRUE(c && !c->connected);
 		c->connected = true;
 		m->connected++;
 		break;
 	case FI_SHUTDOWN:
-		FCT_TRUE(t, c && c->connected && !c->shut);
+		FCT_TRUE(c && c->connected && !c->shut);
 		c->shut = true;
 		m->shut++;
 		break;
 	default:
-		FCT_FAIL(t, "event %u is none of a connection", e->event);
+		FCT_FAIL("event %u is none of a connection", e->event);
 	}
-out:
-	return ret;
+	return 0;
 }
 
 int fct_mesh_await(struct mesh *m, uint32_t connected, uint32_t shut, const char *what)
 {
-	struct fct *t = m->l.t;
 	struct fct_event e;
 	int ret = 0;
 
 	while (m->connected < connected || m->shut < shut) {
-		ret = fct_eq_next(t, m->l.eq, &e, what);
+		ret = fct_eq_next(m->l.eq, &e, what);
 		if (ret > 0)
-			FCT_FAIL(t, "%s: error %d (%s)", what, e.err.err,
+			FCT_FAIL("%s: error %d (%s)", what, e.err.err,
 				 fi_strerror(e.err.err));
 		FCT_DO(ret);
 		FCT_DO(on_event(m, &e));
 	}
-	FCT_EQ(t, m->connected, connected);
-	FCT_EQ(t, m->shut, shut);
-out:
-	return ret;
+	FCT_EQ(m->connected, connected);
+	FCT_EQ(m->shut, shut);
+	return 0;
 }
 
 /* Without anything but messages it is no provider for this program. */
-static int probe(struct fct *t)
+static int probe(void)
 {
 	const struct fct_setup s = {.caps = FI_MSG};
 	struct fi_info *info = NULL;
 	int ret;
 
-	ret = fct_getinfo(t, &s, NULL, NULL, &info);
+	ret = fct_getinfo(&s, NULL, NULL, &info);
 	if (ret)
-		FCT_FAIL(t, "%s offers no FI_EP_MSG endpoint on %s: %s",
-			 t->opts.prov ? t->opts.prov : "any provider", t->opts.src,
+		FCT_FAIL("%s offers no FI_EP_MSG endpoint on %s: %s",
+			 fct.opts.prov ? fct.opts.prov : "any provider", fct.opts.src,
 			 fi_strerror(-ret));
 	fi_freeinfo(info);
-out:
-	return ret;
+	return 0;
 }
 
-int fct_mesh_up(struct mesh *m, struct fct *t, struct mesh_shared *shared, uint32_t self,
-		uint64_t caps)
+int fct_mesh_up(struct mesh *m, struct mesh_shared *shared, uint32_t self, uint64_t caps)
 {
 	const uint32_t count = fct_mesh_count;
 	const struct fct_setup s = {
@@ -161,13 +141,12 @@ int fct_mesh_up(struct mesh *m, struct fct *t, struct mesh_shared *shared, uint3
 	};
 	const size_t len = (size_t)count * MESH_BURST * MESH_LEN;
 	uint32_t other;
-	int ret;
 
 	m->shared = shared;
 	m->self = self;
 	m->count = count;
-	FCT_DO(probe(t));
-	FCT_DO(fct_link_listen_alone(&m->l, t, &s, &shared->peer[self].where));
+	FCT_DO(probe());
+	FCT_DO(fct_link_listen_alone(&m->l, &s, &shared->peer[self].where));
 	FCT_DO(fct_mem_alloc(&m->l, &m->out, len, FI_SEND | FI_READ | FI_WRITE));
 	FCT_DO(fct_mem_alloc(&m->l, &m->in, len,
 			     caps & FI_RMA ? FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE
@@ -178,9 +157,7 @@ int fct_mesh_up(struct mesh *m, struct fct *t, struct mesh_shared *shared, uint3
 	for (other = 0; other < self; other++)
 		FCT_DO(ask(m, other));
 	FCT_DO(fct_mesh_await(m, count - 1, 0, "connections to all peers"));
-	ret = fct_mesh_barrier(m, "all peers to be connected");
-out:
-	return ret;
+	return fct_mesh_barrier(m, "all peers to be connected");
 }
 
 int fct_mesh_down(struct mesh *m, int ret)

@@ -54,8 +54,7 @@ extern uint32_t fct_mesh_count;
 /* ---- mesh.c ---- */
 
 /* Every peer is connected to every other. 0 or < 0, as the rest. */
-int fct_mesh_up(struct mesh *m, struct fct *t, struct mesh_shared *shared, uint32_t self,
-		uint64_t caps);
+int fct_mesh_up(struct mesh *m, struct mesh_shared *shared, uint32_t self, uint64_t caps);
 int fct_mesh_down(struct mesh *m, int ret);
 /* All peers come here before any goes on. */
 int fct_mesh_barrier(struct mesh *m, const char *what);

@@ -1,230 +1,85 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What can be registered, and what keys come of it. */
-#include "mr.h"
+#include <stdlib.h>
+
+#include "fct_fabric.h"
 
 #define LEN 65536u
-#define MANY 1000
 
 static const struct fct_setup setup = {.caps = FI_MSG | FI_RMA};
-static const uint64_t rights[] = {FI_SEND,  FI_RECV,	    FI_READ,
-				  FI_WRITE, FI_REMOTE_READ, FI_REMOTE_WRITE};
 
 #define ALL_RIGHTS \
 	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
 
 /* Both sides open the link, so that its skips agree; each registers by itself. */
-static int open_with_buffer(struct fct_link *l, struct fct *t, uint8_t **buf, size_t len)
+static int open_with_buffer(struct fct_link *l, uint8_t **buf, size_t len)
 {
 	*buf = NULL;
-	if (fct_link_open(l, t, &setup))
+	if (fct_link_open(l, &setup))
 		return -1;
 	*buf = calloc(1, len);
-	return *buf ? 0 : fct_fail_at(t, NULL, 0, "out of memory");
+	return *buf ? 0 : fct_fail("out of memory");
 }
 
-static int check_mr(struct fct *t, struct fid_mr *mr, const void *context)
+static int check_mr(struct fid_mr *mr, const void *context)
 {
-	int ret = 0;
-
-	FCT_TRUE(t, mr);
-	FCT_TRUE(t, fi_mr_key(mr) != FI_KEY_NOTAVAIL);
-	FCT_TRUE(t, mr->fid.context == context);
-	FCT_EQ(t, mr->fid.fclass, FI_CLASS_MR);
+	FCT_TRUE(mr);
+	FCT_TRUE(fi_mr_key(mr) != FI_KEY_NOTAVAIL);
+	FCT_TRUE(mr->fid.context == context);
+	FCT_EQ(mr->fid.fclass, FI_CLASS_MR);
 	fi_mr_desc(mr);
-out:
-	return ret;
+	return 0;
 }
 
-int fct_mr_calls(struct fct *t)
+FCT_CASE(calls, "fi_mr_reg, fi_mr_regv and fi_mr_regattr")
 {
 	struct fi_mr_attr attr = {.iov_count = 1, .access = ALL_RIGHTS};
+	FCT_AUTO(fct_free_end) uint8_t *buf = NULL;
+	FCT_AUTO(fct_link_end) struct fct_link l = {0};
 	struct fid_mr *mr[3] = {NULL};
-	struct fct_link l;
 	struct iovec iov;
-	uint8_t *buf;
-	int i, ret;
+	int i;
 
-	FCT_DO(open_with_buffer(&l, t, &buf, LEN));
+	FCT_DO(open_with_buffer(&l, &buf, LEN));
 	iov = (struct iovec){.iov_base = buf, .iov_len = LEN};
 	attr.mr_iov = &iov;
 	attr.context = &mr[2];
-	attr.requested_key = t->next_key + 2;
-	FCT_CALL(t, fi_mr_reg(l.domain, buf, LEN, ALL_RIGHTS, 0, t->next_key, 0, &mr[0],
-			      &mr[0]));
-	FCT_CALL(t, fi_mr_regv(l.domain, &iov, 1, ALL_RIGHTS, 0, t->next_key + 1, 0,
-			       &mr[1], &mr[1]));
-	FCT_CALL(t, fi_mr_regattr(l.domain, &attr, 0, &mr[2]));
+	attr.requested_key = fct.next_key + 2;
+	FCT_CALL(fi_mr_reg(l.domain, buf, LEN, ALL_RIGHTS, 0, fct.next_key, 0, &mr[0],
+			   &mr[0]));
+	FCT_CALL(fi_mr_regv(l.domain, &iov, 1, ALL_RIGHTS, 0, fct.next_key + 1, 0, &mr[1],
+			    &mr[1]));
+	FCT_CALL(fi_mr_regattr(l.domain, &attr, 0, &mr[2]));
 	for (i = 0; i < 3; i++)
-		FCT_DO(check_mr(t, mr[i], &mr[i]));
-out:
+		FCT_DO(fct_keep(&l, &mr[i]->fid));
 	for (i = 0; i < 3; i++)
-		if (mr[i] && fi_close(&mr[i]->fid))
-			ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of region %d",
-					  i);
-	ret = fct_link_down(&l, ret);
-	free(buf);
-	return ret;
+		FCT_DO(check_mr(mr[i], &mr[i]));
+	return 0;
 }
 
-int fct_mr_access(struct fct *t)
+FCT_CASE(key, "requested keys are used, or ignored with FI_MR_PROV_KEY")
 {
-	struct fid_mr *mr;
-	struct fct_link l;
-	unsigned int set, i;
-	uint64_t access;
-	uint8_t *buf;
-	int ret;
-
-	FCT_DO(open_with_buffer(&l, t, &buf, LEN));
-	for (set = 0; set < 64; set++) {
-		for (access = 0, i = 0; i < 6; i++)
-			access |= set & (1u << i) ? rights[i] : 0;
-		ret = fi_mr_reg(l.domain, buf, LEN, access, 0, t->next_key++, 0, &mr,
-				NULL);
-		if (ret)
-			FCT_FAIL(t, "access 0x%llx: %s", (unsigned long long)access,
-				 fi_strerror(-ret));
-		FCT_CALL(t, fi_close(&mr->fid));
-	}
-out:
-	ret = fct_link_down(&l, ret);
-	free(buf);
-	return ret;
-}
-
-int fct_mr_sizes(struct fct *t)
-{
-	struct fid_mr *mr;
-	struct fct_link l;
-	size_t len, odd;
-	uint8_t *buf;
-	int ret;
-
-	FCT_DO(open_with_buffer(&l, t, &buf, (1u << 20) + 8192));
-	for (len = 1; len <= 1u << 20; len *= 2) {
-		for (odd = 0; odd < 3; odd++) {
-			ret = fi_mr_reg(l.domain, buf + odd * 1021, len + odd, ALL_RIGHTS,
-					0, t->next_key++, 0, &mr, NULL);
-			if (ret)
-				FCT_FAIL(t, "%zu bytes at %p: %s", len + odd,
-					 (void *)(buf + odd * 1021), fi_strerror(-ret));
-			FCT_CALL(t, fi_close(&mr->fid));
-		}
-	}
-out:
-	ret = fct_link_down(&l, ret);
-	free(buf);
-	return ret;
-}
-
-static int by_key(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-int fct_mr_many(struct fct *t)
-{
-	static struct fid_mr *mr[MANY];
-	static uint64_t keys[MANY];
-	struct fct_link l;
-	uint8_t *buf;
-	int i, n = 0, ret;
-
-	FCT_DO(open_with_buffer(&l, t, &buf, MANY * 64));
-	for (n = 0; n < MANY; n++) {
-		ret = fi_mr_reg(l.domain, buf + n * 64, 64, ALL_RIGHTS, 0, t->next_key++,
-				0, &mr[n], NULL);
-		if (ret)
-			FCT_FAIL(t, "region %d: %s", n, fi_strerror(-ret));
-		keys[n] = fi_mr_key(mr[n]);
-	}
-	qsort(keys, MANY, sizeof(keys[0]), by_key);
-	for (i = 1; i < MANY; i++)
-		if (keys[i] == keys[i - 1])
-			FCT_FAIL(t, "two regions have the key 0x%llx",
-				 (unsigned long long)keys[i]);
-out:
-	for (i = 0; i < n; i++)
-		if (fi_close(&mr[i]->fid))
-			ret = fct_fail_at(t, __FILE__, __LINE__, "fi_close of region %d",
-					  i);
-	ret = fct_link_down(&l, ret);
-	free(buf);
-	return ret;
-}
-
-int fct_mr_key(struct fct *t)
-{
+	FCT_AUTO(fct_free_end) uint8_t *buf = NULL;
+	FCT_AUTO(fct_link_end) struct fct_link l = {0};
+	FCT_AUTO(fct_fid_end) struct fid_mr *a = NULL;
+	FCT_AUTO(fct_fid_end) struct fid_mr *b = NULL;
 	const uint64_t want = 0x77;
-	struct fid_mr *a = NULL, *b = NULL;
-	struct fct_link l;
-	uint8_t *buf;
 	bool prov_key;
 	int ret;
 
-	FCT_DO(open_with_buffer(&l, t, &buf, LEN));
+	FCT_DO(open_with_buffer(&l, &buf, LEN));
 	prov_key = l.info->domain_attr->mr_mode & FI_MR_PROV_KEY;
-	FCT_CALL(t, fi_mr_reg(l.domain, buf, LEN, ALL_RIGHTS, 0, want, 0, &a, NULL));
+	FCT_CALL(fi_mr_reg(l.domain, buf, LEN, ALL_RIGHTS, 0, want, 0, &a, NULL));
 	ret = fi_mr_reg(l.domain, buf, LEN, ALL_RIGHTS, 0, want, 0, &b, NULL);
 	if (prov_key) {
-		FCT_CALL(t, ret);
-		FCT_TRUE(t, fi_mr_key(a) != fi_mr_key(b));
+		FCT_CALL(ret);
+		FCT_TRUE(fi_mr_key(a) != fi_mr_key(b));
 	} else {
-		FCT_EQ(t, fi_mr_key(a), want);
-		FCT_ERR(t, ret, -FI_ENOKEY);
+		FCT_EQ(fi_mr_key(a), want);
+		FCT_ERR(ret, -FI_ENOKEY);
 		b = NULL;
 	}
-out:
-	if (b)
-		fi_close(&b->fid);
-	if (a)
-		fi_close(&a->fid);
-	ret = fct_link_down(&l, ret);
-	free(buf);
-	return ret;
+	return 0;
 }
 
-/* Layers pass flags of their own down (ofi_rxm: bit 60). */
-int fct_mr_flags(struct fct *t)
-{
-	struct fi_mr_attr attr = {.iov_count = 1, .access = ALL_RIGHTS};
-	struct fid_mr *mr = NULL;
-	struct fct_link l;
-	struct iovec iov;
-	uint8_t *buf;
-	int ret;
-
-	FCT_DO(open_with_buffer(&l, t, &buf, LEN));
-	iov = (struct iovec){.iov_base = buf, .iov_len = LEN};
-	attr.mr_iov = &iov;
-	attr.requested_key = t->next_key++;
-	FCT_CALL(t, fi_mr_regattr(l.domain, &attr, 1ull << 60, &mr));
-	FCT_DO(check_mr(t, mr, NULL));
-out:
-	if (mr)
-		fi_close(&mr->fid);
-	ret = fct_link_down(&l, ret);
-	free(buf);
-	return ret;
-}
-
-int fct_mr_again(struct fct *t)
-{
-	struct fid_mr *mr;
-	struct fct_link l;
-	uint8_t *buf;
-	int i, ret;
-
-	FCT_DO(open_with_buffer(&l, t, &buf, LEN));
-	for (i = 0; i < 500; i++) {
-		FCT_CALL(t, fi_mr_reg(l.domain, buf, LEN, rights[i % 6], 0, 0x99, 0, &mr,
-				      NULL));
-		FCT_CALL(t, fi_close(&mr->fid));
-	}
-out:
-	ret = fct_link_down(&l, ret);
-	free(buf);
-	return ret;
-}
+FCT_PROGRAM(.name = "fi_cairn_mr", .what = "Memory registration.")

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Registered memory in transfers. */
 #include <sys/mman.h>
+#include <stdlib.h>
 
-#include "mr.h"
+#include "fct_fabric.h"
 
 #define LEN 8192u
 
@@ -12,112 +13,98 @@ static struct fct_setup rma(void)
 				  .msg_order = FI_ORDER_SAW | FI_ORDER_SAS};
 }
 
-int fct_mr_read_only(struct fct *t)
+FCT_CASE(read_only, "read-only memory can be sent from")
 {
 	struct fct_setup s = {.caps = FI_MSG};
 	struct fi_cq_data_entry e;
 	struct fct_ctx ctx;
 	struct fct_mem m;
-	struct fct_link l;
-	void *page;
-	int ret;
+	FCT_AUTO(fct_link_end) struct fct_link l = {0};
+	/* Stays mapped: the link's region lasts as long as the link. */
+	void *page = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
 
-	page = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-		    0);
-	if (page == MAP_FAILED)
-		return fct_fail_at(t, __FILE__, __LINE__, "mmap");
+	FCT_TRUE(page != MAP_FAILED);
 	fct_fill(page, LEN, 3);
-	if (fct_is_client(t))
+	if (fct_is_client())
 		mprotect(page, LEN, PROT_READ);
-	FCT_DO(fct_link_up(&l, t, &s));
-	FCT_DO(fct_mem_reg(&l, &m, page, LEN, fct_is_client(t) ? FI_SEND : FI_RECV));
-	if (fct_is_server(t)) {
+	FCT_DO(fct_link_up(&l, &s));
+	FCT_DO(fct_mem_reg(&l, &m, page, LEN, fct_is_client() ? FI_SEND : FI_RECV));
+	if (fct_is_server()) {
 		memset(page, 0, LEN);
-		FCT_POST(t, l.rxcq, fi_recv(l.c.ep, page, LEN, m.desc, 0, &ctx));
+		FCT_POST(l.rxcq, fi_recv(l.c.ep, page, LEN, m.desc, 0, &ctx));
 	}
-	FCT_DO(fct_barrier(t, "receive posted"));
-	if (fct_is_client(t)) {
-		FCT_POST(t, l.txcq, fi_send(l.c.ep, page, LEN, m.desc, 0, &ctx));
-		FCT_DO(fct_comp(t, l.txcq, &ctx, FI_SEND | FI_MSG, &e,
+	FCT_DO(fct_barrier("receive posted"));
+	if (fct_is_client()) {
+		FCT_POST(l.txcq, fi_send(l.c.ep, page, LEN, m.desc, 0, &ctx));
+		FCT_DO(fct_comp(l.txcq, &ctx, FI_SEND | FI_MSG, &e,
 				"a send from read-only memory"));
 	} else {
-		FCT_DO(fct_comp(t, l.rxcq, &ctx, FI_RECV | FI_MSG, &e, "the receive"));
-		FCT_DATA(t, page, LEN, 3);
+		FCT_DO(fct_comp(l.rxcq, &ctx, FI_RECV | FI_MSG, &e, "the receive"));
+		FCT_DATA(page, LEN, 3);
 	}
-out:
-	ret = fct_link_down(&l, ret);
-	munmap(page, LEN);
-	return ret;
+	return 0;
 }
 
 /* The region itself begins at an odd address; single bytes and short runs in it. */
-int fct_mr_odd(struct fct *t)
+FCT_CASE(odd, "RMA to odd addresses within a region")
 {
+	FCT_AUTO(fct_free_end) uint8_t *buf = calloc(1, LEN);
+	FCT_AUTO(fct_link_end) struct fct_link l = {0};
 	struct fct_setup s = rma();
 	struct fct_target mine = {0}, peer;
 	struct fct_mem region, local;
 	struct fi_cq_data_entry e;
 	struct fct_ctx ctx;
-	struct fct_link l = {.t = t};
-	uint8_t *buf = calloc(1, LEN);
 	size_t at, len;
-	int ret;
 
-	FCT_TRUE(t, buf);
-	FCT_DO(fct_link_up(&l, t, &s));
+	FCT_TRUE(buf);
+	FCT_DO(fct_link_up(&l, &s));
 	FCT_DO(fct_mem_reg(&l, &region, buf + 13, LEN - 13,
 			   FI_REMOTE_READ | FI_REMOTE_WRITE));
 	FCT_DO(fct_mem_alloc(&l, &local, LEN, FI_READ | FI_WRITE));
 	mine = fct_mem_target(&l, &region);
-	FCT_DO(fct_exchange(t, "region", &mine, &peer, sizeof(mine)));
-	for (at = 1; fct_is_client(t) && at < 4000; at = at * 3 + 1) {
+	FCT_DO(fct_exchange("region", &mine, &peer, sizeof(mine)));
+	for (at = 1; fct_is_client() && at < 4000; at = at * 3 + 1) {
 		len = at % 97 + 1;
 		fct_fill(local.buf + 1, len, at);
-		FCT_POST(t, l.txcq,
-			 fi_write(l.c.ep, local.buf + 1, len, local.desc, 0,
-				  peer.addr + at, peer.key, &ctx));
-		FCT_DO(fct_comp(t, l.txcq, &ctx, FI_RMA | FI_WRITE, &e,
+		FCT_POST(l.txcq, fi_write(l.c.ep, local.buf + 1, len, local.desc, 0,
+					  peer.addr + at, peer.key, &ctx));
+		FCT_DO(fct_comp(l.txcq, &ctx, FI_RMA | FI_WRITE, &e,
 				"a write to an odd address"));
 		memset(local.buf, 0, LEN);
-		FCT_POST(t, l.txcq,
-			 fi_read(l.c.ep, local.buf + 3, len, local.desc, 0,
-				 peer.addr + at, peer.key, &ctx));
-		FCT_DO(fct_comp(t, l.txcq, &ctx, FI_RMA | FI_READ, &e,
+		FCT_POST(l.txcq, fi_read(l.c.ep, local.buf + 3, len, local.desc, 0,
+					 peer.addr + at, peer.key, &ctx));
+		FCT_DO(fct_comp(l.txcq, &ctx, FI_RMA | FI_READ, &e,
 				"a read from an odd address"));
-		FCT_DATA(t, local.buf + 3, len, at);
+		FCT_DATA(local.buf + 3, len, at);
 	}
-out:
-	ret = fct_link_down(&l, ret);
-	free(buf);
-	return ret;
+	return 0;
 }
 
-int fct_mr_overlap(struct fct *t)
+FCT_CASE(overlap, "closing one of two regions on the same memory leaves the other")
 {
 	struct fct_setup s = rma();
 	struct fct_target mine, peer;
 	struct fct_mem region, twin, local;
 	struct fi_cq_data_entry e;
 	struct fct_ctx ctx;
-	struct fct_link l;
-	int ret;
+	FCT_AUTO(fct_link_end) struct fct_link l = {0};
 
-	FCT_DO(fct_link_up(&l, t, &s));
+	FCT_DO(fct_link_up(&l, &s));
 	FCT_DO(fct_mem_alloc(&l, &region, LEN, FI_REMOTE_READ | FI_REMOTE_WRITE));
 	FCT_DO(fct_mem_alloc(&l, &local, LEN, FI_READ | FI_WRITE));
 	FCT_DO(fct_mem_reg(&l, &twin, region.buf, LEN, FI_REMOTE_READ | FI_REMOTE_WRITE));
 	mine = fct_mem_target(&l, &region);
 	FCT_DO(fct_mem_unreg(&l, &twin));
 	fct_fill(region.buf, LEN, 4);
-	FCT_DO(fct_exchange(t, "region", &mine, &peer, sizeof(mine)));
-	if (fct_is_client(t)) {
-		FCT_POST(t, l.txcq,
-			 fi_read(l.c.ep, local.buf, LEN, local.desc, 0, peer.addr,
-				 peer.key, &ctx));
-		FCT_DO(fct_comp(t, l.txcq, &ctx, FI_RMA | FI_READ, &e,
+	FCT_DO(fct_exchange("region", &mine, &peer, sizeof(mine)));
+	if (fct_is_client()) {
+		FCT_POST(l.txcq, fi_read(l.c.ep, local.buf, LEN, local.desc, 0, peer.addr,
+					 peer.key, &ctx));
+		FCT_DO(fct_comp(l.txcq, &ctx, FI_RMA | FI_READ, &e,
 				"a read from the region that is left"));
-		FCT_DATA(t, local.buf, LEN, 4);
+		FCT_DATA(local.buf, LEN, 4);
 	}
-out:
-	return fct_link_down(&l, ret);
+	return 0;
 }

@@ -32,14 +32,9 @@ struct flood {
 
 static int flood_post_recv(struct flood *f, uint32_t i)
 {
-	struct fct *t = f->l.t;
-	int ret;
-
-	FCT_POST(t, f->l.rxcq,
-		 fi_recv(f->l.c.ep, f->rx.buf + (size_t)i * FLOOD_LEN, FLOOD_LEN,
-			 f->rx.desc, 0, &f->rx_ctx[i]));
-out:
-	return ret;
+	FCT_POST(f->l.rxcq, fi_recv(f->l.c.ep, f->rx.buf + (size_t)i * FLOOD_LEN,
+				    FLOOD_LEN, f->rx.desc, 0, &f->rx_ctx[i]));
+	return 0;
 }
 
 /* Returns 1 if one was sent, 0 if there is no room now. */
@@ -50,7 +45,6 @@ static int flood_send(struct flood *f, bool ack_only)
 	struct flood_msg *m = (struct flood_msg *)buf;
 	size_t len =
 		ack_only ? sizeof(*m) : sizeof(*m) + f->sent % (FLOOD_LEN - sizeof(*m));
-	struct fct *t = f->l.t;
 	int ret;
 
 	if (f->tx_busy == FLOOD_TX)
@@ -62,14 +56,12 @@ static int flood_send(struct flood *f, bool ack_only)
 	ret = (int)fi_send(f->l.c.ep, buf, len, f->tx.desc, 0, &f->tx_ctx[slot]);
 	if (ret == -FI_EAGAIN)
 		return 0;
-	FCT_CALL(t, ret);
+	FCT_CALL(ret);
 	f->tx_next++;
 	f->tx_busy++;
 	f->seen_told = f->seen;
 	f->sent += !ack_only;
-	ret = 1;
-out:
-	return ret;
+	return 1;
 }
 
 static int flood_received(struct flood *f, const struct fi_cq_data_entry *e)
@@ -77,58 +69,49 @@ static int flood_received(struct flood *f, const struct fi_cq_data_entry *e)
 	uint32_t slot = f->rx_next++ % FLOOD_DEPTH;
 	const uint8_t *buf = f->rx.buf + (size_t)slot * FLOOD_LEN;
 	const struct flood_msg *m = (const struct flood_msg *)buf;
-	struct fct *t = f->l.t;
-	int ret;
 
-	FCT_TRUE(t, e->op_context == &f->rx_ctx[slot]);
-	FCT_TRUE(t, e->len >= sizeof(*m));
-	FCT_TRUE(t, m->seen >= f->acked && m->seen <= f->sent);
+	FCT_TRUE(e->op_context == &f->rx_ctx[slot]);
+	FCT_TRUE(e->len >= sizeof(*m));
+	FCT_TRUE(m->seen >= f->acked && m->seen <= f->sent);
 	f->acked = m->seen;
 	if (!m->ack_only) {
-		FCT_EQ(t, m->seq, f->seen);
-		FCT_EQ(t, e->len, sizeof(*m) + m->seq % (FLOOD_LEN - sizeof(*m)));
-		FCT_DATA(t, buf + sizeof(*m), e->len - sizeof(*m), m->seq);
+		FCT_EQ(m->seq, f->seen);
+		FCT_EQ(e->len, sizeof(*m) + m->seq % (FLOOD_LEN - sizeof(*m)));
+		FCT_DATA(buf + sizeof(*m), e->len - sizeof(*m), m->seq);
 		f->seen++;
 	}
-	ret = flood_post_recv(f, slot);
-out:
-	return ret;
+	return flood_post_recv(f, slot);
 }
 
 /* Returns 1 if a completion was handled, 0 if there was none. */
 static int flood_reap(struct flood *f)
 {
 	struct fi_cq_data_entry e[8];
-	struct fct *t = f->l.t;
 	ssize_t i, n = fi_cq_read(f->l.txcq, e, 8);
-	int ret = 0;
 
 	if (n == -FI_EAGAIN)
 		return 0;
 	if (n == -FI_EAVAIL)
-		return fct_cq_fail(t, f->l.txcq, "a message of the flood");
-	FCT_CALL(t, n);
+		return fct_cq_fail(f->l.txcq, "a message of the flood");
+	FCT_CALL(n);
 	for (i = 0; i < n; i++) {
 		if (e[i].flags & FI_RECV) {
 			FCT_DO(flood_received(f, &e[i]));
 			continue;
 		}
-		FCT_EQ(t, e[i].flags, FI_SEND | FI_MSG);
-		FCT_TRUE(t, e[i].op_context == &f->tx_ctx[f->tx_done++ % FLOOD_TX]);
+		FCT_EQ(e[i].flags, FI_SEND | FI_MSG);
+		FCT_TRUE(e[i].op_context == &f->tx_ctx[f->tx_done++ % FLOOD_TX]);
 		f->tx_busy--;
 	}
-	ret = 1;
-out:
-	return ret;
+	return 1;
 }
 
 static int flood_loop(struct flood *f)
 {
-	struct fct *t = f->l.t;
 	struct fct_wait w;
 	int did, ret = 0;
 
-	fct_wait_init(&w, t, "the flood to move");
+	fct_wait_init(&w, "the flood to move");
 	while (f->seen_told < FLOOD_COUNT || f->acked < FLOOD_COUNT || f->tx_busy) {
 		did = 0;
 		if (f->sent < FLOOD_COUNT && f->sent - f->acked < FLOOD_WINDOW)
@@ -136,36 +119,31 @@ static int flood_loop(struct flood *f)
 		else if (f->seen - f->seen_told >= FLOOD_ACK_EVERY ||
 			 (f->seen == FLOOD_COUNT && f->seen_told < FLOOD_COUNT))
 			FCT_DO(did = flood_send(f, true));
-		FCT_DO(flood_reap(f));
+		FCT_GET(ret, flood_reap(f));
 		if (did || ret)
-			fct_wait_init(&w, t, "the flood to move");
+			fct_wait_init(&w, "the flood to move");
 		else
 			FCT_DO(fct_wait_again(&w));
 	}
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
-int fct_msg_flood(struct fct *t)
+FCT_CASE(flood, "thousands of messages both ways, in order, under credits")
 {
 	/*
 	 * A transmit queue shorter than what is sent at once, so that -FI_EAGAIN happens.
 	 */
 	struct fct_setup s = {.caps = FI_MSG, .tx_size = 16, .rx_size = FLOOD_DEPTH};
-	struct flood f = {0};
+	FCT_AUTO(fct_link_end) struct flood f = {0};
 	uint32_t i;
-	int ret;
 
-	FCT_DO(fct_link_up(&f.l, t, &s));
+	FCT_DO(fct_link_up(&f.l, &s));
 	FCT_DO(fct_mem_alloc(&f.l, &f.tx, FLOOD_TX * FLOOD_LEN, FI_SEND));
 	FCT_DO(fct_mem_alloc(&f.l, &f.rx, FLOOD_DEPTH * FLOOD_LEN, FI_RECV));
 	for (i = 0; i < FLOOD_DEPTH; i++)
 		FCT_DO(flood_post_recv(&f, i));
-	FCT_DO(fct_barrier(t, "receives posted"));
-	FCT_DO(flood_loop(&f));
-out:
-	return fct_link_down(&f.l, ret);
+	FCT_DO(fct_barrier("receives posted"));
+	return flood_loop(&f);
 }
 
 /* ---- */
@@ -178,14 +156,9 @@ out:
 static int full_recv(struct fct_link *l, struct fct_mem *m, struct fct_ctx *ctx,
 		     uint32_t slot)
 {
-	struct fct *t = l->t;
-	int ret;
-
-	FCT_POST(t, l->rxcq,
-		 fi_recv(l->c.ep, m->buf + (size_t)slot * FULL_LEN, FULL_LEN, m->desc, 0,
-			 &ctx[slot]));
-out:
-	return ret;
+	FCT_POST(l->rxcq, fi_recv(l->c.ep, m->buf + (size_t)slot * FULL_LEN, FULL_LEN,
+				  m->desc, 0, &ctx[slot]));
+	return 0;
 }
 
 /* Receives until the message that says how many there were. */
@@ -193,23 +166,20 @@ static int full_server(struct fct_link *l, struct fct_mem *m, struct fct_ctx *ct
 {
 	uint32_t n = 0, slot, total = UINT32_MAX;
 	struct fi_cq_data_entry e;
-	struct fct *t = l->t;
 	const uint32_t *msg;
-	int ret;
 
 	while (n < total) {
 		slot = n % FULL_DEPTH;
 		msg = (const uint32_t *)(m->buf + (size_t)slot * FULL_LEN);
-		FCT_DO(fct_comp(t, l->rxcq, &ctx[slot], FI_RECV | FI_MSG, &e,
+		FCT_DO(fct_comp(l->rxcq, &ctx[slot], FI_RECV | FI_MSG, &e,
 				"the next message"));
-		FCT_EQ(t, msg[0], n);
+		FCT_EQ(msg[0], n);
 		if (msg[1])
 			total = n + 1;
 		n++;
 		FCT_DO(full_recv(l, m, ctx, slot));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 static int full_send(struct fct_link *l, struct fct_mem *m, struct fct_ctx *ctx,
@@ -226,7 +196,6 @@ static int full_client(struct fct_link *l, struct fct_mem *m, struct fct_ctx *ct
 {
 	uint32_t posted = 0, done = 0, refused = 0;
 	struct fi_cq_data_entry e;
-	struct fct *t = l->t;
 	int ret = 0;
 
 	/*
@@ -239,36 +208,35 @@ static int full_client(struct fct_link *l, struct fct_mem *m, struct fct_ctx *ct
 			posted++;
 			continue;
 		}
-		FCT_ERR(t, ret, -FI_EAGAIN);
+		FCT_ERR(ret, -FI_EAGAIN);
 		refused++;
-		FCT_DO(fct_comp(t, l->txcq, &ctx[done % FULL_DEPTH], FI_SEND | FI_MSG, &e,
+		FCT_DO(fct_comp(l->txcq, &ctx[done % FULL_DEPTH], FI_SEND | FI_MSG, &e,
 				"the oldest send of a full queue"));
 		done++;
 	}
 	while ((ret = full_send(l, m, ctx, posted, true)) == -FI_EAGAIN) {
-		FCT_DO(fct_comp(t, l->txcq, &ctx[done % FULL_DEPTH], FI_SEND | FI_MSG, &e,
+		FCT_DO(fct_comp(l->txcq, &ctx[done % FULL_DEPTH], FI_SEND | FI_MSG, &e,
 				"a send"));
 		done++;
 	}
-	FCT_CALL(t, ret);
+	FCT_CALL(ret);
 	posted++;
 	while (done < posted) {
-		FCT_DO(fct_comp(t, l->txcq, &ctx[done % FULL_DEPTH], FI_SEND | FI_MSG, &e,
+		FCT_DO(fct_comp(l->txcq, &ctx[done % FULL_DEPTH], FI_SEND | FI_MSG, &e,
 				"a send"));
 		done++;
 	}
-	fct_note(t, "%u sends, refused %u times", posted, refused);
-	FCT_DO(fct_cq_quiet(t, l->txcq, "after the last send"));
+	fct_note("%u sends, refused %u times", posted, refused);
+	FCT_DO(fct_cq_quiet(l->txcq, "after the last send"));
 	if (!refused)
-		ret = fct_skip(t,
-			       "took %u sends without a completion being read: the queue "
-			       "has no bound",
-			       posted);
-out:
-	return ret;
+		return fct_skip(
+			"took %u sends without a completion being read: the queue "
+			"has no bound",
+			posted);
+	return 0;
 }
 
-int fct_msg_queue_full(struct fct *t)
+FCT_CASE(queue_full, "a full transmit queue says -FI_EAGAIN and recovers")
 {
 	struct fct_setup s = {.caps = FI_MSG,
 			      .tx_size = FULL_TX,
@@ -276,19 +244,16 @@ int fct_msg_queue_full(struct fct *t)
 			      .split_cq = true};
 	struct fct_ctx ctx[FULL_DEPTH];
 	struct fct_mem m;
-	struct fct_link l;
+	FCT_AUTO(fct_link_end) struct fct_link l = {0};
 	uint32_t i;
-	int ret;
 
-	FCT_DO(fct_link_up(&l, t, &s));
+	FCT_DO(fct_link_up(&l, &s));
 	FCT_DO(fct_mem_alloc(&l, &m, FULL_LIMIT * 8 + FULL_DEPTH * FULL_LEN,
 			     FI_SEND | FI_RECV));
-	for (i = 0; fct_is_server(t) && i < FULL_DEPTH; i++)
+	for (i = 0; fct_is_server() && i < FULL_DEPTH; i++)
 		FCT_DO(full_recv(&l, &m, ctx, i));
-	FCT_DO(fct_barrier(t, "receives posted"));
-	ret = fct_is_server(t) ? full_server(&l, &m, ctx) : full_client(&l, &m, ctx);
-out:
-	return fct_link_down(&l, ret);
+	FCT_DO(fct_barrier("receives posted"));
+	return fct_is_server() ? full_server(&l, &m, ctx) : full_client(&l, &m, ctx);
 }
 
 /* ---- */
@@ -296,46 +261,44 @@ out:
 #define BIDI_COUNT 16u
 #define BIDI_LEN (1u << 20)
 
-int fct_msg_bidirectional(struct fct *t)
+FCT_CASE(bidirectional, "large messages both ways at once")
 {
 	struct fct_setup s = {.caps = FI_MSG,
 			      .tx_size = BIDI_COUNT,
 			      .rx_size = BIDI_COUNT};
 	struct fct_ctx tx_ctx[BIDI_COUNT], rx_ctx[BIDI_COUNT];
-	uint32_t i, sent = 0, received = 0, base = fct_is_client(t) ? 100 : 200;
+	uint32_t i, sent = 0, received = 0, base = fct_is_client() ? 100 : 200;
 	struct fi_cq_data_entry e;
 	struct fct_mem tx, rx;
-	struct fct_link l;
+	FCT_AUTO(fct_link_end) struct fct_link l = {0};
 	size_t len = BIDI_LEN;
-	int ret;
 
-	FCT_DO(fct_link_up(&l, t, &s));
+	FCT_DO(fct_link_up(&l, &s));
 	if (len > l.c.info->ep_attr->max_msg_size)
 		len = l.c.info->ep_attr->max_msg_size;
 	FCT_DO(fct_mem_alloc(&l, &tx, BIDI_COUNT * len, FI_SEND));
 	FCT_DO(fct_mem_alloc(&l, &rx, BIDI_COUNT * len, FI_RECV));
 	for (i = 0; i < BIDI_COUNT; i++) {
 		fct_fill(tx.buf + i * len, len, base + i);
-		FCT_POST(t, l.rxcq,
+		FCT_POST(l.rxcq,
 			 fi_recv(l.c.ep, rx.buf + i * len, len, rx.desc, 0, &rx_ctx[i]));
 	}
-	FCT_DO(fct_barrier(t, "receives posted"));
+	FCT_DO(fct_barrier("receives posted"));
 	for (i = 0; i < BIDI_COUNT; i++)
-		FCT_POST(t, l.txcq,
+		FCT_POST(l.txcq,
 			 fi_send(l.c.ep, tx.buf + i * len, len, tx.desc, 0, &tx_ctx[i]));
 	while (sent < BIDI_COUNT || received < BIDI_COUNT) {
-		FCT_DO(fct_comp_any(t, l.txcq, &e, "messages in both directions"));
+		FCT_DO(fct_comp_any(l.txcq, &e, "messages in both directions"));
 		if (e.flags & FI_SEND) {
-			FCT_TRUE(t, sent < BIDI_COUNT && e.op_context == &tx_ctx[sent]);
+			FCT_TRUE(sent < BIDI_COUNT && e.op_context == &tx_ctx[sent]);
 			sent++;
 			continue;
 		}
-		FCT_TRUE(t, received < BIDI_COUNT && e.op_context == &rx_ctx[received]);
-		FCT_EQ(t, e.len, len);
+		FCT_TRUE(received < BIDI_COUNT && e.op_context == &rx_ctx[received]);
+		FCT_EQ(e.len, len);
 		received++;
 	}
 	for (i = 0; i < BIDI_COUNT; i++)
-		FCT_DATA(t, rx.buf + i * len, len, (fct_is_client(t) ? 200 : 100) + i);
-out:
-	return fct_link_down(&l, ret);
+		FCT_DATA(rx.buf + i * len, len, (fct_is_client() ? 200 : 100) + i);
+	return 0;
 }

@@ -128,22 +128,18 @@ static ssize_t post_recvmsg(const struct xfer *x)
 static int send_one(const struct xfer *x, const struct form *f, uint64_t seed)
 {
 	struct fct_link *l = x->l;
-	struct fct *t = l->t;
 	struct fi_cq_data_entry e;
-	int ret;
 
 	fct_fill(x->m->buf, x->len, seed);
-	FCT_DO(fct_barrier(t, "receive posted"));
-	FCT_POST(t, l->txcq, f->post(x));
+	FCT_DO(fct_barrier("receive posted"));
+	FCT_POST(l->txcq, f->post(x));
 	if (f->inject)
 		memset(x->m->buf, 0xEE, x->len);
 	if (!f->silent)
-		FCT_DO(fct_comp(t, l->txcq, x->ctx, FI_SEND | FI_MSG, &e,
+		FCT_DO(fct_comp(l->txcq, x->ctx, FI_SEND | FI_MSG, &e,
 				"the send's completion"));
-	FCT_DO(fct_barrier(t, "received"));
-	ret = fct_cq_quiet(t, l->txcq, "after the message arrived");
-out:
-	return ret;
+	FCT_DO(fct_barrier("received"));
+	return fct_cq_quiet(l->txcq, "after the message arrived");
 }
 
 /* room is what the receive offers: the message may be shorter. */
@@ -153,23 +149,19 @@ static int recv_one(const struct xfer *x, const struct form *f, const struct for
 	uint64_t flags = FI_RECV | FI_MSG | (sender->data ? FI_REMOTE_CQ_DATA : 0);
 	struct xfer posted = *x;
 	struct fct_link *l = x->l;
-	struct fct *t = l->t;
 	struct fi_cq_data_entry e;
-	int ret;
 
 	memset(x->m->buf, GUARD_BYTE, room + GUARD);
 	posted.len = room;
-	FCT_POST(t, l->rxcq, f->post(&posted));
-	FCT_DO(fct_barrier(t, "receive posted"));
-	FCT_DO(fct_comp(t, l->rxcq, x->ctx, flags, &e, "the receive's completion"));
-	FCT_EQ(t, e.len, x->len);
+	FCT_POST(l->rxcq, f->post(&posted));
+	FCT_DO(fct_barrier("receive posted"));
+	FCT_DO(fct_comp(l->rxcq, x->ctx, flags, &e, "the receive's completion"));
+	FCT_EQ(e.len, x->len);
 	if (sender->data)
-		FCT_EQ(t, e.data, x->data);
-	FCT_DATA(t, x->m->buf, x->len, seed);
-	FCT_TRUE(t, fct_all(x->m->buf + x->len, room + GUARD - x->len, GUARD_BYTE));
-	FCT_DO(fct_barrier(t, "received"));
-out:
-	return ret;
+		FCT_EQ(e.data, x->data);
+	FCT_DATA(x->m->buf, x->len, seed);
+	FCT_TRUE(fct_all(x->m->buf + x->len, room + GUARD - x->len, GUARD_BYTE));
+	return fct_barrier("received");
 }
 
 static uint64_t data_mask(const struct fct_link *l)
@@ -194,12 +186,10 @@ static int agree_sizes(struct fct_link *l, const struct form *send, size_t *size
 	} mine = {l->c.info->tx_attr->inject_size, l->c.info->ep_attr->max_msg_size},
 	  theirs;
 	uint64_t inject, max;
-	struct fct *t = l->t;
 	size_t i;
-	int ret;
 
 	*count = 0;
-	FCT_DO(fct_exchange(t, "limits", &mine, &theirs, sizeof(mine)));
+	FCT_DO(fct_exchange("limits", &mine, &theirs, sizeof(mine)));
 	inject = mine.inject < theirs.inject ? mine.inject : theirs.inject;
 	max = mine.msg < theirs.msg ? mine.msg : theirs.msg;
 	if (max > MAX_LEN)
@@ -212,27 +202,24 @@ static int agree_sizes(struct fct_link *l, const struct form *send, size_t *size
 	for (i = 0; i < 3; i++)
 		if (inject && inject - 1 + i <= max)
 			sizes[(*count)++] = inject - 1 + i;
-out:
-	return ret;
+	return 0;
 }
 
-static int run_form(struct fct *t, const struct form *send, const struct form *recv)
+static int run_form(const struct form *send, const struct form *recv)
 {
 	struct fct_setup s = {.caps = FI_MSG, .cq_data_size = send->data ? 4 : 0};
 	struct fct_mem m;
 	struct fct_ctx ctx[2];
 	struct xfer x = {.m = &m};
-	struct fct_link l;
+	FCT_AUTO(fct_link_end) struct fct_link l = {0};
 	uint64_t seed = 1;
 	size_t sizes[16];
-	int i, n, dir, ret;
+	int i, n, dir;
 
-	FCT_DO(fct_link_up(&l, t, &s));
+	FCT_DO(fct_link_up(&l, &s));
 	x.l = &l;
-	if (send->data && !data_mask(&l)) {
-		ret = fct_skip(t, "cq_data_size is 0");
-		goto out;
-	}
+	if (send->data && !data_mask(&l))
+		return fct_skip("cq_data_size is 0");
 	FCT_DO(agree_sizes(&l, send, sizes, &n));
 	FCT_DO(fct_mem_alloc(&l, &m, MAX_LEN + 4096 + GUARD, FI_SEND | FI_RECV));
 	for (i = 0; i < n; i++) {
@@ -240,79 +227,59 @@ static int run_form(struct fct *t, const struct form *send, const struct form *r
 			x.len = sizes[i];
 			x.data = (0x8877665544332211u + seed) & data_mask(&l);
 			x.ctx = &ctx[seed % 2];
-			fct_note(t, "%zu bytes %s", x.len,
+			fct_note("%zu bytes %s", x.len,
 				 dir ? "to the client" : "to the server");
-			if ((dir == 0) == fct_is_client(t))
+			if ((dir == 0) == fct_is_client())
 				FCT_DO(send_one(&x, send, seed));
 			else
 				FCT_DO(recv_one(&x, recv, send, x.len + (dir ? 4096 : 0),
 						seed));
 		}
 	}
-out:
-	return fct_link_down(&l, ret);
+	return 0;
 }
 
 static const struct form recv_plain = {.post = post_recv};
 
-int fct_msg_send(struct fct *t)
-{
-	return run_form(t, &(struct form){.post = post_send}, &recv_plain);
-}
+FCT_CASE_CALL(send, "fi_send, all sizes, both directions",
+	      run_form(&(struct form){.post = post_send}, &recv_plain))
 
-int fct_msg_sendv(struct fct *t)
-{
-	return run_form(t, &(struct form){.post = post_sendv}, &recv_plain);
-}
+FCT_CASE_CALL(sendv, "fi_sendv from up to iov_limit pieces",
+	      run_form(&(struct form){.post = post_sendv}, &recv_plain))
 
-int fct_msg_sendmsg(struct fct *t)
-{
-	return run_form(t, &(struct form){.post = post_sendmsg}, &recv_plain);
-}
+FCT_CASE_CALL(sendmsg, "fi_sendmsg",
+	      run_form(&(struct form){.post = post_sendmsg}, &recv_plain))
 
-int fct_msg_inject(struct fct *t)
-{
-	return run_form(
-		t, &(struct form){.post = post_inject, .inject = true, .silent = true},
-		&recv_plain);
-}
+FCT_CASE_CALL(
+	inject, "fi_inject: no completion, buffer free at once",
+	run_form(&(struct form){.post = post_inject, .inject = true, .silent = true},
+		 &recv_plain))
 
-int fct_msg_senddata(struct fct *t)
-{
-	return run_form(t, &(struct form){.post = post_senddata, .data = true},
-			&recv_plain);
-}
+FCT_CASE_CALL(senddata, "fi_senddata carries remote CQ data",
+	      run_form(&(struct form){.post = post_senddata, .data = true}, &recv_plain))
 
-int fct_msg_injectdata(struct fct *t)
-{
-	return run_form(t,
-			&(struct form){.post = post_injectdata,
-				       .inject = true,
-				       .silent = true,
-				       .data = true},
-			&recv_plain);
-}
+FCT_CASE_CALL(injectdata, "fi_injectdata",
+	      run_form(&(struct form){.post = post_injectdata,
+				      .inject = true,
+				      .silent = true,
+				      .data = true},
+		       &recv_plain))
 
-int fct_msg_sendmsg_data(struct fct *t)
-{
-	return run_form(t, &(struct form){.post = post_sendmsg_data, .data = true},
-			&recv_plain);
-}
+FCT_CASE_CALL(sendmsg_data, "fi_sendmsg with FI_REMOTE_CQ_DATA",
+	      run_form(&(struct form){.post = post_sendmsg_data, .data = true},
+		       &recv_plain))
 
-int fct_msg_sendmsg_inject(struct fct *t)
-{
-	return run_form(t, &(struct form){.post = post_sendmsg_inject, .inject = true},
-			&recv_plain);
-}
+FCT_CASE_CALL(sendmsg_inject,
+	      "fi_sendmsg with FI_INJECT: completion, buffer free at once",
+	      run_form(&(struct form){.post = post_sendmsg_inject, .inject = true},
+		       &recv_plain))
 
-int fct_msg_recvv(struct fct *t)
-{
-	return run_form(t, &(struct form){.post = post_send},
-			&(struct form){.post = post_recvv});
-}
+FCT_CASE_CALL(recvv, "fi_recvv into up to iov_limit pieces",
+	      run_form(&(struct form){.post = post_send},
+		       &(struct form){.post = post_recvv}))
 
-int fct_msg_recvmsg(struct fct *t)
-{
-	return run_form(t, &(struct form){.post = post_sendv},
-			&(struct form){.post = post_recvmsg});
-}
+FCT_CASE_CALL(recvmsg, "fi_recvmsg",
+	      run_form(&(struct form){.post = post_sendv},
+		       &(struct form){.post = post_recvmsg}))
+
+FCT_PROGRAM(.name = "fi_cairn_msg", .what = "Messages on connected endpoints (FI_MSG).")

@@ -16,75 +16,58 @@ struct side {
 
 static int post_recv(struct side *s)
 {
-	struct fct *t = s->l.t;
-	int ret;
-
-	FCT_POST(t, s->l.rxcq,
+	FCT_POST(s->l.rxcq,
 		 fi_recv(s->l.c.ep, s->m.buf + LEN, LEN, s->m.desc, 0, &s->rx));
-out:
-	return ret;
+	return 0;
 }
 
 static int send_one(struct side *s, uint64_t seed)
 {
-	struct fct *t = s->l.t;
 	struct fi_cq_data_entry e;
-	int ret;
 
 	fct_fill(s->m.buf, LEN, seed);
-	FCT_POST(t, s->l.txcq, fi_send(s->l.c.ep, s->m.buf, LEN, s->m.desc, 0, &s->tx));
-	ret = fct_comp(t, s->l.txcq, &s->tx, FI_SEND | FI_MSG, &e, "a message");
-out:
-	return ret;
+	FCT_POST(s->l.txcq, fi_send(s->l.c.ep, s->m.buf, LEN, s->m.desc, 0, &s->tx));
+	return fct_comp(s->l.txcq, &s->tx, FI_SEND | FI_MSG, &e, "a message");
 }
 
 static int take_one(struct side *s, uint64_t seed)
 {
-	struct fct *t = s->l.t;
 	struct fi_cq_data_entry e;
-	int ret;
 
-	FCT_DO(fct_comp(t, s->l.rxcq, &s->rx, FI_RECV | FI_MSG, &e, "a message"));
-	FCT_DATA(t, s->m.buf + LEN, LEN, seed);
-out:
-	return ret;
+	FCT_DO(fct_comp(s->l.rxcq, &s->rx, FI_RECV | FI_MSG, &e, "a message"));
+	FCT_DATA(s->m.buf + LEN, LEN, seed);
+	return 0;
 }
 
 static int ping_pong(struct side *s)
 {
-	struct fct *t = s->l.t;
 	unsigned int i;
-	int ret;
 
 	FCT_DO(fct_mem_alloc(&s->l, &s->m, 2 * LEN, FI_SEND | FI_RECV));
 	FCT_DO(post_recv(s));
-	FCT_DO(fct_barrier(t, "receives posted"));
+	FCT_DO(fct_barrier("receives posted"));
 	for (i = 0; i < ROUNDS; i++) {
-		if (fct_is_client(t))
+		if (fct_is_client())
 			FCT_DO(send_one(s, i));
 		FCT_DO(take_one(s, i));
 		if (i + 1 < ROUNDS)
 			FCT_DO(post_recv(s));
-		if (fct_is_server(t))
+		if (fct_is_server())
 			FCT_DO(send_one(s, i));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 /* With separate queues: in one, the peer's answer may come before the own completion. */
-static int exchange(struct fct *t, const struct fct_setup *setup)
+static int exchange(const struct fct_setup *setup)
 {
-	struct side s = {.l.t = t};
-	int ret;
+	FCT_AUTO(fct_link_end) struct side s = {0};
 
-	FCT_DO(fct_link_up(&s.l, t, setup));
-	ret = ping_pong(&s);
-out:
-	return fct_link_down(&s.l, ret);
+	FCT_DO(fct_link_up(&s.l, setup));
+	return ping_pong(&s);
 }
 
-int fct_msg_threading(struct fct *t)
+FCT_CASE(threading, "every threading level")
 {
 	static const enum fi_threading levels[] = {FI_THREAD_SAFE, FI_THREAD_FID,
 						   FI_THREAD_ENDPOINT,
@@ -92,31 +75,27 @@ int fct_msg_threading(struct fct *t)
 						   FI_THREAD_DOMAIN};
 	struct fct_setup setup = {.caps = FI_MSG, .split_cq = true};
 	size_t i;
-	int ret = 0;
 
 	for (i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
 		setup.threading = levels[i];
-		fct_note(t, "%s", fi_tostr(&setup.threading, FI_TYPE_THREADING));
-		FCT_DO(exchange(t, &setup));
+		fct_note("%s", fi_tostr(&setup.threading, FI_TYPE_THREADING));
+		FCT_DO(exchange(&setup));
 	}
-out:
-	return ret;
+	return 0;
 }
 
-int fct_msg_progress(struct fct *t)
+FCT_CASE(progress, "automatic and manual data progress")
 {
 	static const enum fi_progress models[] = {FI_PROGRESS_AUTO, FI_PROGRESS_MANUAL};
 	struct fct_setup setup = {.caps = FI_MSG, .split_cq = true};
 	size_t i;
-	int ret = 0;
 
 	for (i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
 		setup.data_progress = models[i];
-		fct_note(t, "%s", fi_tostr(&setup.data_progress, FI_TYPE_PROGRESS));
-		FCT_DO(exchange(t, &setup));
+		fct_note("%s", fi_tostr(&setup.data_progress, FI_TYPE_PROGRESS));
+		FCT_DO(exchange(&setup));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 /* With FI_THREAD_SAFE one endpoint is every thread's. */
@@ -134,7 +113,7 @@ static void *post_many(void *arg)
 {
 	struct poster *p = arg;
 	struct side *s = p->s;
-	uint64_t end = fct_now_ms() + 20000 * s->l.t->scale;
+	uint64_t end = fct_now_ms() + 20000 * fct.scale;
 
 	while (p->posted < EACH && fct_now_ms() < end) {
 		p->ret = (int)fi_send(s->l.c.ep, s->m.buf, 8, s->m.desc, 0, &p->ctx);
@@ -150,27 +129,23 @@ static void *post_many(void *arg)
 
 static int collect(struct side *s, struct poster *posters)
 {
-	struct fct *t = s->l.t;
 	unsigned int done[POSTERS] = {0}, i, n;
 	struct fi_cq_data_entry e;
-	int ret = 0;
 
 	for (n = 0; n < POSTERS * EACH; n++) {
-		FCT_DO(fct_comp_any(t, s->l.txcq, &e, "one of many threads' sends"));
+		FCT_DO(fct_comp_any(s->l.txcq, &e, "one of many threads' sends"));
 		for (i = 0; i < POSTERS && e.op_context != &posters[i].ctx; i++)
 			;
-		FCT_TRUE(t, i < POSTERS);
+		FCT_TRUE(i < POSTERS);
 		done[i]++;
 	}
 	for (i = 0; i < POSTERS; i++)
-		FCT_EQ(t, done[i], EACH);
-out:
-	return ret;
+		FCT_EQ(done[i], EACH);
+	return 0;
 }
 
 static int many_threads(struct side *s)
 {
-	struct fct *t = s->l.t;
 	struct poster posters[POSTERS] = {{0}};
 	pthread_t threads[POSTERS];
 	unsigned int i, started;
@@ -185,39 +160,35 @@ static int many_threads(struct side *s)
 		ret = collect(s, posters);
 	for (i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
-	if (ret)
-		goto out;
-	FCT_EQ(t, started, POSTERS);
+	FCT_DO(ret);
+	FCT_EQ(started, POSTERS);
 	for (i = 0; i < POSTERS; i++)
-		FCT_EQ(t, posters[i].posted, EACH);
-out:
-	return ret;
+		FCT_EQ(posters[i].posted, EACH);
+	return 0;
 }
 
-int fct_msg_many_threads(struct fct *t)
+FCT_CASE(many_threads, "one endpoint, several threads that post")
 {
 	struct fct_setup setup = {.caps = FI_MSG,
 				  .threading = FI_THREAD_SAFE,
 				  .split_cq = true};
-	struct side s = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct side s = {0};
 	struct fi_cq_data_entry e;
 	unsigned int i;
-	int ret;
 
-	FCT_DO(fct_link_up(&s.l, t, &setup));
+	FCT_DO(fct_link_up(&s.l, &setup));
 	FCT_DO(fct_mem_alloc(&s.l, &s.m, 2 * LEN, FI_SEND | FI_RECV));
-	for (i = 0; fct_is_server(t) && i < 32; i++)
+	for (i = 0; fct_is_server() && i < 32; i++)
 		FCT_DO(post_recv(&s));
-	FCT_DO(fct_barrier(t, "receives posted"));
-	if (fct_is_client(t))
+	FCT_DO(fct_barrier("receives posted"));
+	if (fct_is_client())
 		FCT_DO(many_threads(&s));
-	for (i = 0; fct_is_server(t) && i < POSTERS * EACH; i++) {
-		FCT_DO(fct_comp(t, s.l.rxcq, &s.rx, FI_RECV | FI_MSG, &e,
+	for (i = 0; fct_is_server() && i < POSTERS * EACH; i++) {
+		FCT_DO(fct_comp(s.l.rxcq, &s.rx, FI_RECV | FI_MSG, &e,
 				"one of many threads' messages"));
-		FCT_EQ(t, e.len, 8);
+		FCT_EQ(e.len, 8);
 		if (i + 32 < POSTERS * EACH)
 			FCT_DO(post_recv(&s));
 	}
-out:
-	return fct_link_down(&s.l, ret);
+	return 0;
 }

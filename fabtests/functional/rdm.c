@@ -24,89 +24,72 @@ static int open_domain(struct rdm *r)
 {
 	struct fi_av_attr av = {.type = FI_AV_TABLE, .count = fct_rdm_count};
 	struct fct_link *l = &r->l;
-	struct fct *t = l->t;
-	int ret;
 
-	FCT_CALL(t, fi_fabric(l->info->fabric_attr, &l->fabric, l));
-	FCT_CALL(t, fi_domain(l->fabric, l->info, &l->domain, l));
-	FCT_CALL(t, fi_av_open(l->domain, &av, &r->av, NULL));
+	FCT_CALL(fi_fabric(l->info->fabric_attr, &l->fabric, l));
+	FCT_CALL(fi_domain(l->fabric, l->info, &l->domain, l));
+	FCT_CALL(fi_av_open(l->domain, &av, &r->av, NULL));
 	FCT_DO(fct_keep(l, &r->av->fid));
-	ret = fct_cq_open(l, 4 * RDM_BURST * fct_rdm_count, FI_CQ_FORMAT_TAGGED,
-			  FI_WAIT_NONE, &l->txcq);
-out:
-	return ret;
+	return fct_cq_open(l, 4 * RDM_BURST * fct_rdm_count, FI_CQ_FORMAT_TAGGED,
+			   FI_WAIT_NONE, &l->txcq);
 }
 
 static int open_ep(struct rdm *r, struct fct_conn *c)
 {
 	struct fct_link *l = &r->l;
-	struct fct *t = l->t;
-	int ret;
 
 	c->info = fi_dupinfo(l->info);
-	FCT_TRUE(t, c->info);
-	FCT_CALL(t, fi_endpoint(l->domain, c->info, &c->ep, c));
+	FCT_TRUE(c->info);
+	FCT_CALL(fi_endpoint(l->domain, c->info, &c->ep, c));
 	c->next = l->conns;
 	l->conns = c;
-	FCT_CALL(t, fi_ep_bind(c->ep, &r->av->fid, 0));
-	FCT_CALL(t, fi_ep_bind(c->ep, &l->txcq->fid, FI_TRANSMIT | FI_RECV));
-	FCT_CALL(t, fi_enable(c->ep));
-out:
-	return ret;
+	FCT_CALL(fi_ep_bind(c->ep, &r->av->fid, 0));
+	FCT_CALL(fi_ep_bind(c->ep, &l->txcq->fid, FI_TRANSMIT | FI_RECV));
+	FCT_CALL(fi_enable(c->ep));
+	return 0;
 }
 
-static int name_of(struct fct *t, struct fid_ep *ep, uint8_t name[NAME_LEN])
+static int name_of(struct fid_ep *ep, uint8_t name[NAME_LEN])
 {
 	size_t len = NAME_LEN;
-	int ret;
 
 	memset(name, 0, NAME_LEN);
-	FCT_CALL(t, fi_getname(&ep->fid, name, &len));
-out:
-	return ret;
+	FCT_CALL(fi_getname(&ep->fid, name, &len));
+	return 0;
 }
 
 /* The client finds the server by its address, and the server its peers by theirs. */
 static int serve(struct rdm *r)
 {
-	struct fct *t = r->l.t;
 	uint8_t name[NAME_LEN];
 	uint32_t i;
-	int ret;
 
 	FCT_DO(open_domain(r));
 	FCT_DO(open_ep(r, &r->server));
-	FCT_DO(name_of(t, r->server.ep, name));
-	FCT_DO(fct_tell(t, "server", name, sizeof(name)));
+	FCT_DO(name_of(r->server.ep, name));
+	FCT_DO(fct_tell("server", name, sizeof(name)));
 	for (i = 0; i < fct_rdm_count; i++) {
-		FCT_DO(fct_hear(t, "peer", name, sizeof(name)));
-		FCT_EQ(t, fi_av_insert(r->av, name, 1, &r->peers[i].to, 0, NULL), 1);
+		FCT_DO(fct_hear("peer", name, sizeof(name)));
+		FCT_EQ(fi_av_insert(r->av, name, 1, &r->peers[i].to, 0, NULL), 1);
 	}
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
 static int meet(struct rdm *r)
 {
-	struct fct *t = r->l.t;
 	uint8_t name[NAME_LEN];
 	fi_addr_t to;
 	uint32_t i;
-	int ret;
 
 	FCT_DO(open_domain(r));
-	FCT_DO(fct_hear(t, "server", name, sizeof(name)));
-	FCT_EQ(t, fi_av_insert(r->av, name, 1, &to, 0, NULL), 1);
+	FCT_DO(fct_hear("server", name, sizeof(name)));
+	FCT_EQ(fi_av_insert(r->av, name, 1, &to, 0, NULL), 1);
 	for (i = 0; i < fct_rdm_count; i++) {
 		FCT_DO(open_ep(r, &r->peers[i].c));
 		r->peers[i].to = to;
-		FCT_DO(name_of(t, r->peers[i].c.ep, name));
-		FCT_DO(fct_tell(t, "peer", name, sizeof(name)));
+		FCT_DO(name_of(r->peers[i].c.ep, name));
+		FCT_DO(fct_tell("peer", name, sizeof(name)));
 	}
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
 static int give_memory(struct rdm *r)
@@ -115,7 +98,6 @@ static int give_memory(struct rdm *r)
 	const size_t each = (size_t)RDM_BURST * RDM_LEN;
 	struct rdm_peer *p = r->peers;
 	uint32_t i;
-	int ret;
 
 	FCT_DO(fct_mem_alloc(&r->l, &r->buffers, 2 * each * fct_rdm_count, access));
 	FCT_DO(fct_mem_alloc(&r->l, &r->regions, (size_t)RDM_REGION * (fct_rdm_count + 1),
@@ -125,11 +107,10 @@ static int give_memory(struct rdm *r)
 		p->recv = p->send + each;
 		p->region = r->regions.buf + (size_t)RDM_REGION * i;
 	}
-out:
-	return ret;
+	return 0;
 }
 
-int fct_rdm_up(struct rdm *r, struct fct *t, uint64_t caps)
+int fct_rdm_up(struct rdm *r, uint64_t caps)
 {
 	struct fct_setup s = {.caps = caps, .msg_order = FI_ORDER_SAS};
 	const char *node = NULL;
@@ -138,12 +119,11 @@ int fct_rdm_up(struct rdm *r, struct fct *t, uint64_t caps)
 	int ret;
 
 	memset(r, 0, sizeof(*r));
-	r->l.t = t;
 	r->l.s = s;
-	if (fct_is_client(t))
-		node = t->opts.host ? t->opts.host : t->opts.self;
+	if (fct_is_client())
+		node = fct.opts.host ? fct.opts.host : fct.opts.self;
 	r->peers = calloc(fct_rdm_count, sizeof(*r->peers));
-	FCT_TRUE(t, r->peers);
+	FCT_TRUE(r->peers);
 	for (i = 0; i < fct_rdm_count; i++) {
 		r->peers[i].number = i;
 		for (n = 0; n < RDM_BURST; n++) {
@@ -152,59 +132,52 @@ int fct_rdm_up(struct rdm *r, struct fct *t, uint64_t caps)
 			r->peers[i].in[n].receives = true;
 		}
 	}
-	ret = fct_getinfo(t, &s, node, NULL, &r->l.info);
+	ret = fct_getinfo(&s, node, NULL, &r->l.info);
 	if (ret == -FI_ENODATA)
-		ret = fct_skip(t, "no endpoint with what this case needs (caps %s)",
+		ret = fct_skip("no endpoint with what this case needs (caps %s)",
 			       fi_tostr(&caps, FI_TYPE_CAPS));
-	FCT_DO(fct_agree(t, ret));
-	FCT_DO(fct_is_client(t) ? meet(r) : serve(r));
+	FCT_DO(fct_agree(ret));
+	FCT_DO(fct_is_client() ? meet(r) : serve(r));
 	FCT_DO(give_memory(r));
-	ret = fct_barrier(t, "introduced");
-out:
-	return ret;
+	return fct_barrier("introduced");
 }
 
-int fct_rdm_down(struct rdm *r, int ret)
+void fct_rdm_end(struct rdm *r)
 {
-	ret = fct_link_down(&r->l, ret);
+	fct_link_down(&r->l, fct_ret());
 	free(r->peers);
-	return ret;
 }
 
 int fct_rdm_exchange_targets(struct rdm *r)
 {
 	struct fct_target mine = fct_mem_target(&r->l, &r->regions), theirs;
 	uint32_t i;
-	int ret;
 
-	FCT_DO(fct_exchange(r->l.t, "regions", &mine, &theirs, sizeof(mine)));
+	FCT_DO(fct_exchange("regions", &mine, &theirs, sizeof(mine)));
 	for (i = 0; i < fct_rdm_count; i++) {
 		r->peers[i].target = theirs;
 		r->peers[i].target.addr += (uint64_t)RDM_REGION * i;
 		r->peers[i].target.len = RDM_REGION;
 	}
-out:
-	return ret;
+	return 0;
 }
 
 int fct_rdm_take(struct rdm *r, int (*check)(struct rdm *r, struct rdm_op *op,
 					     const struct fi_cq_tagged_entry *e))
 {
 	struct fi_cq_tagged_entry e[16];
-	struct fct *t = r->l.t;
 	struct rdm_op *op;
 	ssize_t n, i;
-	int ret;
 
 	n = fi_cq_read(r->l.txcq, e, 16);
 	if (n == -FI_EAGAIN)
 		return 0;
 	if (n == -FI_EAVAIL)
-		FCT_DO(fct_cq_fail(t, r->l.txcq, "an operation"));
-	FCT_CALL(t, n);
+		FCT_DO(fct_cq_fail(r->l.txcq, "an operation"));
+	FCT_CALL(n);
 	for (i = 0; i < n; i++) {
 		op = e[i].op_context;
-		FCT_TRUE(t, op && op->peer && !op->done);
+		FCT_TRUE(op && op->peer && !op->done);
 		op->done = true;
 		if (op->receives)
 			r->received++;
@@ -213,9 +186,7 @@ int fct_rdm_take(struct rdm *r, int (*check)(struct rdm *r, struct rdm_op *op,
 		if (check)
 			FCT_DO(check(r, op, &e[i]));
 	}
-	ret = (int)n;
-out:
-	return ret;
+	return (int)n;
 }
 
 int fct_rdm_await(struct rdm *r, unsigned int sent, unsigned int received,
@@ -223,21 +194,19 @@ int fct_rdm_await(struct rdm *r, unsigned int sent, unsigned int received,
 			       const struct fi_cq_tagged_entry *e),
 		  const char *what)
 {
-	struct fct *t = r->l.t;
 	struct fct_wait w;
-	int ret = 0;
+	int ret;
 
-	fct_wait_init(&w, t, what);
+	fct_wait_init(&w, what);
 	while (r->sent < sent || r->received < received) {
-		FCT_DO(fct_rdm_take(r, check));
+		FCT_GET(ret, fct_rdm_take(r, check));
 		if (ret)
-			fct_wait_init(&w, t, what);
+			fct_wait_init(&w, what);
 		else if (fct_wait_again(&w))
-			FCT_FAIL(t, "%u of %u sent, %u of %u received", r->sent, sent,
+			FCT_FAIL("%u of %u sent, %u of %u received", r->sent, sent,
 				 r->received, received);
 	}
-	FCT_EQ(t, r->sent, sent);
-	FCT_EQ(t, r->received, received);
-out:
-	return ret < 0 ? ret : 0;
+	FCT_EQ(r->sent, sent);
+	FCT_EQ(r->received, received);
+	return 0;
 }

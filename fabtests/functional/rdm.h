@@ -53,8 +53,8 @@ extern uint32_t fct_rdm_count;
 /* rdm.c */
 
 /* Everything up to and including the addresses of the other side. */
-int fct_rdm_up(struct rdm *r, struct fct *t, uint64_t caps);
-int fct_rdm_down(struct rdm *r, int ret);
+int fct_rdm_up(struct rdm *r, uint64_t caps);
+void fct_rdm_end(struct rdm *r);
 /* The endpoint that speaks for the peer on this side. */
 static inline struct fid_ep *rdm_ep(const struct rdm *r, const struct rdm_peer *p)
 {
@@ -76,32 +76,24 @@ int fct_rdm_await(struct rdm *r, unsigned int sent, unsigned int received,
 int fct_rdm_exchange_targets(struct rdm *r);
 /*
  * Posts, driving progress and taking completions (none may fail) while the provider says
- * -FI_EAGAIN; goes to out as FCT_POST does.
+ * -FI_EAGAIN; returns -1 as FCT_POST does.
  */
-#define RDM_POST(r, check, call)                                              \
-	do {                                                                  \
-		struct fct_wait w_;                                           \
-                                                                              \
-		fct_wait_init(&w_, (r)->l.t, "room for " #call);              \
-		while ((ret = (int)(call)) == -FI_EAGAIN) {                   \
-			FCT_DO(fct_rdm_take(r, check));                       \
-			FCT_DO(fct_wait_again(&w_));                          \
-		}                                                             \
-		if (ret)                                                      \
-			FCT_FAIL((r)->l.t, "%s returned %d (%s)", #call, ret, \
-				 fi_strerror(-ret));                          \
+#define RDM_POST(r, check, call)                                     \
+	do {                                                         \
+		struct fct_wait w_;                                  \
+		int ret_;                                            \
+                                                                     \
+		fct_wait_init(&w_, "room for " #call);               \
+		while ((ret_ = (int)(call)) == -FI_EAGAIN) {         \
+			FCT_DO(fct_rdm_take(r, check));              \
+			FCT_DO(fct_wait_again(&w_));                 \
+		}                                                    \
+		if (ret_)                                            \
+			FCT_FAIL("%s returned %d (%s)", #call, ret_, \
+				 fi_strerror(-ret_));                \
 	} while (0)
 /* Takes what completions there are: how many, or < 0. */
 int fct_rdm_take(struct rdm *r, int (*check)(struct rdm *r, struct rdm_op *op,
 					     const struct fi_cq_tagged_entry *e));
-
-/* rdm_msg.c */
-int fct_rdm_messages(struct fct *t);
-int fct_rdm_tagged(struct fct *t);
-int fct_rdm_tagged_late(struct fct *t);
-
-/* rdm_rma.c */
-int fct_rdm_rma(struct fct *t);
-int fct_rdm_atomics(struct fct *t);
 
 #endif

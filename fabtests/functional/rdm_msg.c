@@ -27,8 +27,7 @@ static void write_message(const struct rdm *r, struct rdm_peer *p, unsigned int 
 {
 	const struct stamp stamp = {.peer = p->number, .n = n};
 
-	fct_fill(piece(p->send, n), fct_rdm_len(n),
-		 fct_rdm_seed(p, n, fct_is_client(r->l.t)));
+	fct_fill(piece(p->send, n), fct_rdm_len(n), fct_rdm_seed(p, n, fct_is_client()));
 	memcpy(piece(p->send, n), &stamp, sizeof(stamp));
 }
 
@@ -37,76 +36,61 @@ static int verify(struct rdm *r, const struct rdm_op *op, const struct stamp *wa
 		  size_t len)
 {
 	const uint8_t *buf = piece(op->peer->recv, op->n);
-	struct fct *t = r->l.t;
 	struct stamp have;
-	int ret;
 
 	memcpy(&have, buf, sizeof(have));
-	FCT_TRUE(t, want->peer < fct_rdm_count && want->n < RDM_BURST);
-	FCT_EQ(t, have.peer, want->peer);
-	FCT_EQ(t, have.n, want->n);
-	FCT_EQ(t, len, fct_rdm_len(want->n));
-	ret = fct_compare(t, buf + sizeof(have), len - sizeof(have),
-			  fct_rdm_seed(&r->peers[want->peer], want->n, fct_is_server(t)),
-			  sizeof(have), "a message");
-out:
-	return ret;
+	FCT_TRUE(want->peer < fct_rdm_count && want->n < RDM_BURST);
+	FCT_EQ(have.peer, want->peer);
+	FCT_EQ(have.n, want->n);
+	FCT_EQ(len, fct_rdm_len(want->n));
+	return fct_compare(buf + sizeof(have), len - sizeof(have),
+			   fct_rdm_seed(&r->peers[want->peer], want->n, fct_is_server()),
+			   sizeof(have), "a message");
 }
 
 /* A peer's receives take what the server sent to it, in order. */
 static int check_own(struct rdm *r, struct rdm_op *op, const struct fi_cq_tagged_entry *e)
 {
 	const struct stamp want = {.peer = op->peer->number, .n = op->n};
-	struct fct *t = r->l.t;
-	int ret = 0;
 
 	if (!op->receives)
 		return 0;
-	FCT_EQ(t, e->flags & (FI_RECV | FI_MSG | FI_TAGGED), FI_RECV | FI_MSG);
-	ret = verify(r, op, &want, e->len);
-out:
-	return ret;
+	FCT_EQ(e->flags & (FI_RECV | FI_MSG | FI_TAGGED), FI_RECV | FI_MSG);
+	return verify(r, op, &want, e->len);
 }
 
 /* The server's untagged receives take whatever comes; the peer has a count of them. */
 static int check_any(struct rdm *r, struct rdm_op *op, const struct fi_cq_tagged_entry *e)
 {
-	struct fct *t = r->l.t;
 	struct stamp stamp;
-	int ret = 0;
 
 	if (!op->receives)
 		return 0;
-	FCT_EQ(t, e->flags & (FI_RECV | FI_MSG | FI_TAGGED), FI_RECV | FI_MSG);
+	FCT_EQ(e->flags & (FI_RECV | FI_MSG | FI_TAGGED), FI_RECV | FI_MSG);
 	memcpy(&stamp, piece(op->peer->recv, op->n), sizeof(stamp));
-	FCT_TRUE(t, stamp.peer < fct_rdm_count);
+	FCT_TRUE(stamp.peer < fct_rdm_count);
 	/* Of one peer they arrive in order. */
-	FCT_EQ(t, stamp.n, r->peers[stamp.peer].result);
+	FCT_EQ(stamp.n, r->peers[stamp.peer].result);
 	r->peers[stamp.peer].result++;
-	ret = verify(r, op, &stamp, e->len);
-out:
-	return ret;
+	return verify(r, op, &stamp, e->len);
 }
 
 static int (*check_for(const struct rdm *r))(struct rdm *, struct rdm_op *,
 					     const struct fi_cq_tagged_entry *)
 {
-	return fct_is_client(r->l.t) ? check_own : check_any;
+	return fct_is_client() ? check_own : check_any;
 }
 
 static int post_receives(struct rdm *r)
 {
-	struct fct *t = r->l.t;
 	struct rdm_peer *p;
 	unsigned int n;
-	int ret = 0;
 
 	for (p = r->peers; p < r->peers + fct_rdm_count; p++)
 		for (n = 0; n < RDM_BURST; n++)
-			FCT_CALL(t, fi_recv(rdm_ep(r, p), piece(p->recv, n), RDM_LEN,
-					    r->buffers.desc, FI_ADDR_UNSPEC, &p->in[n]));
-out:
-	return ret;
+			FCT_CALL(fi_recv(rdm_ep(r, p), piece(p->recv, n), RDM_LEN,
+					 r->buffers.desc, FI_ADDR_UNSPEC, &p->in[n]));
+	return 0;
 }
 
 /* The n-th message of every peer, then the next of every peer: all are under way. */
@@ -114,7 +98,6 @@ static int send_all(struct rdm *r)
 {
 	struct rdm_peer *p;
 	unsigned int n;
-	int ret = 0;
 
 	for (n = 0; n < RDM_BURST; n++) {
 		for (p = r->peers; p < r->peers + fct_rdm_count; p++) {
@@ -124,29 +107,25 @@ static int send_all(struct rdm *r)
 					 r->buffers.desc, p->to, &p->out[n]));
 		}
 	}
-out:
-	return ret;
+	return 0;
 }
 
 /* Every peer to the server, which then answers every peer. */
-int fct_rdm_messages(struct fct *t)
+FCT_CASE(messages, "every peer and the server send to each other")
 {
 	const unsigned int all = RDM_BURST * fct_rdm_count;
-	struct rdm r;
-	int ret;
+	FCT_AUTO(fct_rdm_end) struct rdm r = {0};
 
-	FCT_DO(fct_rdm_up(&r, t, CAPS));
+	FCT_DO(fct_rdm_up(&r, CAPS));
 	FCT_DO(post_receives(&r));
-	FCT_DO(fct_barrier(t, "receives posted"));
-	if (fct_is_client(t)) {
+	FCT_DO(fct_barrier("receives posted"));
+	if (fct_is_client()) {
 		FCT_DO(send_all(&r));
 	} else {
 		FCT_DO(fct_rdm_await(&r, 0, all, check_any, "the peers' messages"));
 		FCT_DO(send_all(&r));
 	}
-	ret = fct_rdm_await(&r, all, all, check_for(&r), "all messages");
-out:
-	return fct_rdm_down(&r, ret);
+	return fct_rdm_await(&r, all, all, check_for(&r), "all messages");
 }
 
 /*
@@ -161,51 +140,43 @@ static bool is_wildcard(const struct rdm_op *op)
 static int check_tagged(struct rdm *r, struct rdm_op *op,
 			const struct fi_cq_tagged_entry *e)
 {
-	struct fct *t = r->l.t;
 	struct stamp want;
-	int ret = 0;
 
 	if (!op->receives)
 		return 0;
-	FCT_EQ(t, e->flags & (FI_RECV | FI_MSG | FI_TAGGED), FI_RECV | FI_TAGGED);
+	FCT_EQ(e->flags & (FI_RECV | FI_MSG | FI_TAGGED), FI_RECV | FI_TAGGED);
 	want.peer = (uint32_t)(e->tag >> TAG_PEER_SHIFT);
 	want.n = (uint32_t)(e->tag & TAG_ANY_OF_PEER);
 	if (!is_wildcard(op)) {
-		FCT_EQ(t, want.peer, op->peer->number);
-		FCT_EQ(t, want.n, op->n);
+		FCT_EQ(want.peer, op->peer->number);
+		FCT_EQ(want.n, op->n);
 	}
-	ret = verify(r, op, &want, e->len);
-out:
-	return ret;
+	return verify(r, op, &want, e->len);
 }
 
 static int post_tagged(struct rdm *r, bool wild)
 {
-	struct fct *t = r->l.t;
 	struct rdm_peer *p;
 	unsigned int n;
-	int ret = 0;
 
 	for (p = r->peers; p < r->peers + fct_rdm_count; p++) {
 		for (n = 0; n < RDM_BURST; n++) {
 			if (is_wildcard(&p->in[n]) != wild)
 				continue;
-			FCT_CALL(t, fi_trecv(rdm_ep(r, p), piece(p->recv, n), RDM_LEN,
-					     r->buffers.desc, FI_ADDR_UNSPEC,
-					     wild ? 0x5a5a : tag_of(p, 0),
-					     wild ? UINT64_MAX : TAG_ANY_OF_PEER,
-					     &p->in[n]));
+			FCT_CALL(fi_trecv(rdm_ep(r, p), piece(p->recv, n), RDM_LEN,
+					  r->buffers.desc, FI_ADDR_UNSPEC,
+					  wild ? 0x5a5a : tag_of(p, 0),
+					  wild ? UINT64_MAX : TAG_ANY_OF_PEER,
+					  &p->in[n]));
 		}
 	}
-out:
-	return ret;
+	return 0;
 }
 
 static int send_tagged(struct rdm *r)
 {
 	struct rdm_peer *p;
 	unsigned int n;
-	int ret = 0;
 
 	for (n = 0; n < RDM_BURST; n++) {
 		for (p = r->peers; p < r->peers + fct_rdm_count; p++) {
@@ -216,55 +187,50 @@ static int send_tagged(struct rdm *r)
 					  &p->out[n]));
 		}
 	}
-out:
-	return ret;
+	return 0;
 }
 
-int fct_rdm_tagged(struct fct *t)
+FCT_CASE(tagged, "tagged messages, for receives with ignored bits and for wildcards")
 {
 	const unsigned int all = RDM_BURST * fct_rdm_count;
-	struct rdm r;
-	int ret;
+	FCT_AUTO(fct_rdm_end) struct rdm r = {0};
 
-	FCT_DO(fct_rdm_up(&r, t, CAPS));
-	if (fct_is_server(t)) {
+	FCT_DO(fct_rdm_up(&r, CAPS));
+	if (fct_is_server()) {
 		FCT_DO(post_tagged(&r, false));
 		FCT_DO(post_tagged(&r, true));
 	}
-	FCT_DO(fct_barrier(t, "receives posted"));
-	if (fct_is_client(t)) {
+	FCT_DO(fct_barrier("receives posted"));
+	if (fct_is_client()) {
 		FCT_DO(send_tagged(&r));
-		ret = fct_rdm_await(&r, all, 0, check_tagged, "all messages to leave");
+		return fct_rdm_await(&r, all, 0, check_tagged, "all messages to leave");
 	} else {
-		ret = fct_rdm_await(&r, 0, all, check_tagged, "all messages");
+		return fct_rdm_await(&r, 0, all, check_tagged, "all messages");
 	}
-out:
-	return fct_rdm_down(&r, ret);
+	return 0;
 }
 
 /*
  * The messages are there before a receive is: the wildcards take the longest of each
  * peer when every other has been asked for.
  */
-int fct_rdm_tagged_late(struct fct *t)
+FCT_CASE(tagged_late, "the same, with all messages there before the receives")
 {
 	const unsigned int all = RDM_BURST * fct_rdm_count;
-	struct rdm r;
-	int ret;
+	FCT_AUTO(fct_rdm_end) struct rdm r = {0};
 
-	FCT_DO(fct_rdm_up(&r, t, CAPS));
-	if (fct_is_client(t))
+	FCT_DO(fct_rdm_up(&r, CAPS));
+	if (fct_is_client())
 		FCT_DO(send_tagged(&r));
-	FCT_DO(fct_barrier(t, "all sent"));
-	if (fct_is_client(t)) {
-		ret = fct_rdm_await(&r, all, 0, check_tagged, "all messages to leave");
+	FCT_DO(fct_barrier("all sent"));
+	if (fct_is_client()) {
+		return fct_rdm_await(&r, all, 0, check_tagged, "all messages to leave");
 	} else {
 		FCT_DO(post_tagged(&r, false));
 		FCT_DO(fct_rdm_await(&r, 0, all - fct_rdm_count, check_tagged,
 				     "the messages asked for"));
 		FCT_DO(post_tagged(&r, true));
-		ret = fct_rdm_await(&r, 0, all, check_tagged, "what is left over");
+		return fct_rdm_await(&r, 0, all, check_tagged, "what is left over");
 	}
-out:
-	return fct_rdm_down(&r, ret);
+	return 0;
 }

@@ -14,12 +14,9 @@ static int check_flags(struct rdm *r, const struct fi_cq_tagged_entry *e, uint64
 		       uint64_t what)
 {
 	const uint64_t all = FI_RMA | FI_ATOMIC | FI_READ | FI_WRITE;
-	struct fct *t = r->l.t;
-	int ret = 0;
 
-	FCT_EQ(t, e->flags & all, kind | what);
-out:
-	return ret;
+	FCT_EQ(e->flags & all, kind | what);
+	return 0;
 }
 
 static int check_write(struct rdm *r, struct rdm_op *op,
@@ -32,15 +29,10 @@ static int check_write(struct rdm *r, struct rdm_op *op,
 static int check_read(struct rdm *r, struct rdm_op *op,
 		      const struct fi_cq_tagged_entry *e)
 {
-	struct fct *t = r->l.t;
-	int ret;
-
 	FCT_DO(check_flags(r, e, FI_RMA, FI_READ));
-	ret = fct_compare(t, op->peer->recv, RDM_REGION,
-			  fct_rdm_seed(op->peer, 0, fct_is_client(t)), 0,
-			  "what was read");
-out:
-	return ret;
+	return fct_compare(op->peer->recv, RDM_REGION,
+			   fct_rdm_seed(op->peer, 0, fct_is_client()), 0,
+			   "what was read");
 }
 
 /* Delivered when it completes: nothing else says that it has arrived. */
@@ -59,19 +51,16 @@ static int write_one(struct rdm *r, struct rdm_peer *p)
 		.rma_iov_count = 1,
 		.context = &p->out[0],
 	};
-	int ret;
 
-	fct_fill(p->send, RDM_REGION, fct_rdm_seed(p, 0, fct_is_client(r->l.t)));
+	fct_fill(p->send, RDM_REGION, fct_rdm_seed(p, 0, fct_is_client()));
 	RDM_POST(r, check_write,
 		 fi_writemsg(rdm_ep(r, p), &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE));
-out:
-	return ret;
+	return 0;
 }
 
 static int write_then_read(struct rdm *r)
 {
 	struct rdm_peer *p;
-	int ret = 0;
 
 	for (p = r->peers; p < r->peers + fct_rdm_count; p++)
 		FCT_DO(write_one(r, p));
@@ -80,47 +69,40 @@ static int write_then_read(struct rdm *r)
 		RDM_POST(r, check_read,
 			 fi_read(rdm_ep(r, p), p->recv, RDM_REGION, r->buffers.desc,
 				 p->to, p->target.addr, p->target.key, &p->out[1]));
-	ret = fct_rdm_await(r, 2 * fct_rdm_count, 0, check_read, "all reads");
-out:
-	return ret;
+	return fct_rdm_await(r, 2 * fct_rdm_count, 0, check_read, "all reads");
 }
 
 static int verify_regions(struct rdm *r)
 {
-	struct fct *t = r->l.t;
 	struct rdm_peer *p;
-	int ret = 0;
 
 	for (p = r->peers; p < r->peers + fct_rdm_count; p++) {
-		FCT_DO(fct_compare(t, p->region, RDM_REGION,
-				   fct_rdm_seed(p, 0, fct_is_server(t)), 0,
+		FCT_DO(fct_compare(p->region, RDM_REGION,
+				   fct_rdm_seed(p, 0, fct_is_server()), 0,
 				   "what was written"));
 		memset(p->region, 0, RDM_REGION);
 	}
-out:
-	return ret;
+	return 0;
 }
 
 /* Each peer writes and reads its part of the server; then the server at each peer. */
-int fct_rdm_rma(struct fct *t)
+FCT_CASE(rma, "remote writes and reads in both directions")
 {
-	struct rdm r;
-	int ret;
+	FCT_AUTO(fct_rdm_end) struct rdm r = {0};
 
-	FCT_DO(fct_rdm_up(&r, t, RMA_CAPS));
+	FCT_DO(fct_rdm_up(&r, RMA_CAPS));
 	FCT_DO(fct_rdm_exchange_targets(&r));
-	if (fct_is_client(t))
+	if (fct_is_client())
 		FCT_DO(write_then_read(&r));
-	FCT_DO(fct_barrier(t, "the peers have written"));
-	if (fct_is_server(t)) {
+	FCT_DO(fct_barrier("the peers have written"));
+	if (fct_is_server()) {
 		FCT_DO(verify_regions(&r));
 		FCT_DO(write_then_read(&r));
 	}
-	FCT_DO(fct_barrier(t, "the server has written"));
-	if (fct_is_client(t))
-		ret = verify_regions(&r);
-out:
-	return fct_rdm_down(&r, ret);
+	FCT_DO(fct_barrier("the server has written"));
+	if (fct_is_client())
+		FCT_DO(verify_regions(&r));
+	return 0;
 }
 
 /* The words of the server's region, one after the other behind the peers' parts. */
@@ -153,7 +135,6 @@ static int post_atomics(struct rdm *r, struct rdm_peer *p)
 	uint64_t *operand = (uint64_t *)(void *)p->send;
 	struct fid_ep *ep = rdm_ep(r, p);
 	void *desc = r->buffers.desc;
-	int ret;
 
 	operand[0] = 1;
 	operand[1] = 0;
@@ -170,8 +151,7 @@ static int post_atomics(struct rdm *r, struct rdm_peer *p)
 	RDM_POST(r, check_atomic,
 		 fi_atomic(ep, &operand[3], 1, desc, p->to, common(r, p, MAX),
 			   p->target.key, FI_UINT64, FI_MAX, &p->out[2]));
-out:
-	return ret;
+	return 0;
 }
 
 static int ascending(const void *a, const void *b)
@@ -184,59 +164,50 @@ static int ascending(const void *a, const void *b)
 /* Every sum was fetched by one peer, and every exchange found what was there before. */
 static int verify_fetched(struct rdm *r)
 {
-	uint64_t *sums = calloc(fct_rdm_count, sizeof(*sums));
-	struct fct *t = r->l.t;
+	FCT_AUTO(fct_free_end) uint64_t *sums = calloc(fct_rdm_count, sizeof(*sums));
 	uint32_t i;
-	int ret = 0;
 
-	FCT_TRUE(t, sums);
+	FCT_TRUE(sums);
 	for (i = 0; i < fct_rdm_count; i++) {
 		sums[i] = *result_of(&r->peers[i], 0);
-		FCT_EQ(t, *result_of(&r->peers[i], 1), 0);
+		FCT_EQ(*result_of(&r->peers[i], 1), 0);
 	}
 	qsort(sums, fct_rdm_count, sizeof(*sums), ascending);
 	for (i = 0; i < fct_rdm_count; i++)
-		FCT_EQ(t, sums[i], i);
-out:
-	free(sums);
-	return ret;
+		FCT_EQ(sums[i], i);
+	return 0;
 }
 
 static int verify_words(struct rdm *r)
 {
 	const uint64_t *words =
 		(uint64_t *)(void *)(r->regions.buf + (size_t)RDM_REGION * fct_rdm_count);
-	struct fct *t = r->l.t;
 	uint32_t i;
-	int ret = 0;
 
-	FCT_EQ(t, words[SUM], fct_rdm_count);
-	FCT_EQ(t, words[MAX], (fct_rdm_count - 1) * 7ull + 3);
+	FCT_EQ(words[SUM], fct_rdm_count);
+	FCT_EQ(words[MAX], (fct_rdm_count - 1) * 7ull + 3);
 	for (i = 0; i < fct_rdm_count; i++)
-		FCT_EQ(t, *(uint64_t *)(void *)r->peers[i].region, i + 1);
-out:
-	return ret;
+		FCT_EQ(*(uint64_t *)(void *)r->peers[i].region, i + 1);
+	return 0;
 }
 
 /* Sums and a maximum that all peers share, and an exchange for each of them. */
-int fct_rdm_atomics(struct fct *t)
+FCT_CASE(atomics, "sums, exchanges and a maximum at the server")
 {
 	struct rdm_peer *p;
-	struct rdm r;
-	int ret;
+	FCT_AUTO(fct_rdm_end) struct rdm r = {0};
 
-	FCT_DO(fct_rdm_up(&r, t, ATOMIC_CAPS));
+	FCT_DO(fct_rdm_up(&r, ATOMIC_CAPS));
 	FCT_DO(fct_rdm_exchange_targets(&r));
-	if (fct_is_client(t)) {
+	if (fct_is_client()) {
 		for (p = r.peers; p < r.peers + fct_rdm_count; p++)
 			FCT_DO(post_atomics(&r, p));
 		FCT_DO(fct_rdm_await(&r, RDM_BURST * fct_rdm_count, 0, check_atomic,
 				     "all atomics"));
 		FCT_DO(verify_fetched(&r));
 	}
-	FCT_DO(fct_barrier(t, "all atomics"));
-	if (fct_is_server(t))
-		ret = verify_words(&r);
-out:
-	return fct_rdm_down(&r, ret);
+	FCT_DO(fct_barrier("all atomics"));
+	if (fct_is_server())
+		FCT_DO(verify_words(&r));
+	return 0;
 }

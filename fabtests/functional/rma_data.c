@@ -50,95 +50,76 @@ static uint64_t round_data(const struct rma *r, unsigned int i)
 static int client(struct rma *r, post_fn post, bool inject)
 {
 	size_t len = LEN;
-	struct fct *t = r->l.t;
 	struct fi_cq_data_entry e;
 	unsigned int i;
-	int ret = 0;
 
 	if (inject && len > r->l.c.info->tx_attr->inject_size)
 		len = r->l.c.info->tx_attr->inject_size;
 	for (i = 0; i < ROUNDS; i++) {
 		fct_fill(r->local.buf, LEN, i);
-		FCT_DO(fct_barrier(t, "target ready"));
-		FCT_POST(t, r->l.txcq, post(r, len, round_data(r, i)));
+		FCT_DO(fct_barrier("target ready"));
+		FCT_POST(r->l.txcq, post(r, len, round_data(r, i)));
 		if (!inject)
-			FCT_DO(fct_comp(t, r->l.txcq, &r->ctx, FI_RMA | FI_WRITE, &e,
+			FCT_DO(fct_comp(r->l.txcq, &r->ctx, FI_RMA | FI_WRITE, &e,
 					"the write with data"));
-		FCT_DO(fct_tell(t, "length", &len, sizeof(len)));
-		FCT_DO(fct_barrier(t, "checked"));
+		FCT_DO(fct_tell("length", &len, sizeof(len)));
+		FCT_DO(fct_barrier("checked"));
 	}
-	ret = fct_cq_quiet(t, r->l.txcq, "after the writes with data");
-out:
-	return ret;
+	return fct_cq_quiet(r->l.txcq, "after the writes with data");
 }
 
 /* consumes: the provider takes a posted receive for each (FI_RX_CQ_DATA). */
 static int server(struct rma *r, bool consumes, bool posted)
 {
-	struct fct *t = r->l.t;
 	struct fi_cq_data_entry e;
 	unsigned int i;
 	size_t len;
-	int ret = 0;
 
 	for (i = 0; i < ROUNDS; i++) {
 		memset(r->exposed.buf, 0, LEN);
 		if (consumes)
-			FCT_POST(t, r->l.rxcq,
-				 fi_recv(r->l.c.ep, r->flag.buf, 8, r->flag.desc, 0,
-					 &r->ctx));
-		FCT_DO(fct_barrier(t, "target ready"));
-		FCT_DO(fct_comp_any(t, r->l.rxcq, &e,
+			FCT_POST(r->l.rxcq, fi_recv(r->l.c.ep, r->flag.buf, 8,
+						    r->flag.desc, 0, &r->ctx));
+		FCT_DO(fct_barrier("target ready"));
+		FCT_DO(fct_comp_any(r->l.rxcq, &e,
 				    "the target's completion of a write with data"));
-		FCT_EQ(t, e.flags & ~FI_RMA, TARGET);
-		FCT_EQ(t, e.data, round_data(r, i));
+		FCT_EQ(e.flags & ~FI_RMA, TARGET);
+		FCT_EQ(e.data, round_data(r, i));
 		if (consumes)
-			FCT_TRUE(t, e.op_context == &r->ctx);
+			FCT_TRUE(e.op_context == &r->ctx);
 		else if (posted)
-			FCT_TRUE(t, e.op_context != &r->flag_ctx);
-		FCT_DO(fct_hear(t, "length", &len, sizeof(len)));
-		FCT_DATA(t, r->exposed.buf, len, i);
-		FCT_DO(fct_barrier(t, "checked"));
+			FCT_TRUE(e.op_context != &r->flag_ctx);
+		FCT_DO(fct_hear("length", &len, sizeof(len)));
+		FCT_DATA(r->exposed.buf, len, i);
+		FCT_DO(fct_barrier("checked"));
 	}
-	ret = fct_cq_quiet(t, r->l.rxcq, "after the writes with data");
-out:
-	return ret;
+	return fct_cq_quiet(r->l.rxcq, "after the writes with data");
 }
 
-static int with_data(struct fct *t, post_fn post, bool inject)
+static int with_data(post_fn post, bool inject)
 {
 	struct fct_setup s = fct_rma_setup();
-	struct rma r = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct rma r = {0};
 	bool consumes;
-	int ret;
 
 	s.mode = FI_RX_CQ_DATA;
 	s.cq_data_size = 4;
-	FCT_DO(fct_rma_up(&r, t, &s, 4096, 0));
+	FCT_DO(fct_rma_up(&r, &s, 4096, 0));
 	consumes = (r.l.c.info->mode | r.l.c.info->rx_attr->mode | r.l.info->mode |
 		    r.l.info->rx_attr->mode) &
 		   FI_RX_CQ_DATA;
-	fct_note(t, "remote CQ data %s a receive",
+	fct_note("remote CQ data %s a receive",
 		 consumes ? "consumes" : "does not consume");
-	ret = fct_is_client(t) ? client(&r, post, inject) : server(&r, consumes, false);
-out:
-	return fct_link_down(&r.l, ret);
+	return fct_is_client() ? client(&r, post, inject) : server(&r, consumes, false);
 }
 
-int fct_rma_writedata(struct fct *t)
-{
-	return with_data(t, post_writedata, false);
-}
+FCT_CASE_CALL(writedata, "fi_writedata: the target sees the data after the write",
+	      with_data(post_writedata, false))
 
-int fct_rma_writemsg_data(struct fct *t)
-{
-	return with_data(t, post_writemsg, false);
-}
+FCT_CASE_CALL(writemsg_data, "fi_writemsg with FI_REMOTE_CQ_DATA",
+	      with_data(post_writemsg, false))
 
-int fct_rma_inject_writedata(struct fct *t)
-{
-	return with_data(t, post_inject, true);
-}
+FCT_CASE_CALL(inject_writedata, "fi_inject_writedata", with_data(post_inject, true))
 
 #define MODE_RECVS 8
 #define MODE_WRITES 100
@@ -148,81 +129,66 @@ int fct_rma_inject_writedata(struct fct *t)
 static int mode_server(struct rma *r, struct fct_ctx *ctx)
 {
 	const bool consumes = r->l.c.info->mode & FI_RX_CQ_DATA;
-	struct fct *t = r->l.t;
 	struct fi_cq_data_entry e;
 	unsigned int i;
-	int ret;
 
 	for (i = 0; i < MODE_RECVS; i++)
-		FCT_POST(t, r->l.rxcq,
+		FCT_POST(r->l.rxcq,
 			 fi_recv(r->l.c.ep, r->flag.buf, 8, r->flag.desc, 0, &ctx[i]));
-	FCT_DO(fct_barrier(t, "receives posted"));
+	FCT_DO(fct_barrier("receives posted"));
 	for (i = 0; i < MODE_WRITES; i++) {
-		FCT_DO(fct_comp_any(t, r->l.rxcq, &e,
+		FCT_DO(fct_comp_any(r->l.rxcq, &e,
 				    "the target's completion of a write with data"));
-		FCT_EQ(t, e.data, round_data(r, i));
+		FCT_EQ(e.data, round_data(r, i));
 		if (!consumes)
 			continue;
-		FCT_POST(t, r->l.rxcq,
-			 fi_recv(r->l.c.ep, r->flag.buf, 8, r->flag.desc, 0,
-				 &ctx[i % MODE_RECVS]));
+		FCT_POST(r->l.rxcq, fi_recv(r->l.c.ep, r->flag.buf, 8, r->flag.desc, 0,
+					    &ctx[i % MODE_RECVS]));
 	}
-	ret = fct_barrier(t, "written");
-out:
-	return ret;
+	return fct_barrier("written");
 }
 
 static int mode_client(struct rma *r)
 {
-	struct fct *t = r->l.t;
 	struct fi_cq_data_entry e;
 	unsigned int i;
-	int ret;
 
-	FCT_DO(fct_barrier(t, "receives posted"));
+	FCT_DO(fct_barrier("receives posted"));
 	for (i = 0; i < MODE_WRITES; i++) {
-		FCT_POST(t, r->l.txcq, post_writedata(r, 64, round_data(r, i)));
-		FCT_DO(fct_comp(t, r->l.txcq, &r->ctx, FI_RMA | FI_WRITE, &e,
+		FCT_POST(r->l.txcq, post_writedata(r, 64, round_data(r, i)));
+		FCT_DO(fct_comp(r->l.txcq, &r->ctx, FI_RMA | FI_WRITE, &e,
 				"the write with data"));
 	}
-	ret = fct_barrier(t, "written");
-out:
-	return ret;
+	return fct_barrier("written");
 }
 
-int fct_rma_writedata_mode(struct fct *t)
+FCT_CASE(writedata_mode, "info->mode alone says whether remote CQ data takes receives")
 {
 	struct fct_setup s = fct_rma_setup();
 	struct fct_ctx ctx[MODE_RECVS];
-	struct rma r = {.l.t = t};
-	int ret;
+	FCT_AUTO(fct_link_end) struct rma r = {0};
 
 	s.mode = FI_RX_CQ_DATA;
 	s.cq_data_size = 4;
-	FCT_DO(fct_rma_up(&r, t, &s, 4096, 0));
-	ret = fct_is_client(t) ? mode_client(&r) : mode_server(&r, ctx);
-out:
-	return fct_link_down(&r.l, ret);
+	FCT_DO(fct_rma_up(&r, &s, 4096, 0));
+	return fct_is_client() ? mode_client(&r) : mode_server(&r, ctx);
 }
 
 /* A receive is posted and must be left for the message that comes last. */
-int fct_rma_writedata_unposted(struct fct *t)
+FCT_CASE(writedata_unposted, "without FI_RX_CQ_DATA remote CQ data needs no receive")
 {
 	struct fct_setup s = fct_rma_setup();
-	struct rma r = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct rma r = {0};
 	int32_t mine, theirs;
-	int ret;
 
 	s.cq_data_size = 4;
-	FCT_DO(fct_rma_up(&r, t, &s, 4096, 0));
+	FCT_DO(fct_rma_up(&r, &s, 4096, 0));
 	mine = !!((r.l.info->mode | r.l.info->rx_attr->mode | r.l.c.info->rx_attr->mode) &
 		  FI_RX_CQ_DATA);
-	FCT_DO(fct_exchange(t, "mode", &mine, &theirs, sizeof(mine)));
-	if (fct_is_server(t) ? mine : theirs) {
-		ret = fct_skip(t, "remote CQ data consumes receives (FI_RX_CQ_DATA)");
-		goto out;
-	}
-	if (fct_is_server(t)) {
+	FCT_DO(fct_exchange("mode", &mine, &theirs, sizeof(mine)));
+	if (fct_is_server() ? mine : theirs)
+		return fct_skip("remote CQ data consumes receives (FI_RX_CQ_DATA)");
+	if (fct_is_server()) {
 		FCT_DO(fct_rma_arm(&r));
 		FCT_DO(server(&r, false, true));
 		FCT_DO(fct_rma_await(&r));
@@ -230,34 +196,31 @@ int fct_rma_writedata_unposted(struct fct *t)
 		FCT_DO(client(&r, post_writedata, false));
 		FCT_DO(fct_rma_flag(&r));
 	}
-out:
-	return fct_link_down(&r.l, ret);
+	return 0;
 }
 
 /* Programs that switch on exact flags, ofi_rxm among them, want FI_RMA too. */
-int fct_rma_writedata_flags(struct fct *t)
+FCT_CASE(writedata_flags, "flags of the target's completion, exactly")
 {
 	struct fct_setup s = fct_rma_setup();
-	struct rma r = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct rma r = {0};
 	struct fi_cq_data_entry e;
-	int ret;
 
 	s.mode = FI_RX_CQ_DATA;
 	s.cq_data_size = 4;
-	FCT_DO(fct_rma_up(&r, t, &s, 4096, 0));
-	if (fct_is_server(t))
-		FCT_POST(t, r.l.rxcq,
+	FCT_DO(fct_rma_up(&r, &s, 4096, 0));
+	if (fct_is_server())
+		FCT_POST(r.l.rxcq,
 			 fi_recv(r.l.c.ep, r.flag.buf, 8, r.flag.desc, 0, &r.ctx));
-	FCT_DO(fct_barrier(t, "receive posted"));
-	if (fct_is_client(t)) {
-		FCT_POST(t, r.l.txcq, post_writedata(&r, 64, 1));
-		FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_WRITE, &e,
+	FCT_DO(fct_barrier("receive posted"));
+	if (fct_is_client()) {
+		FCT_POST(r.l.txcq, post_writedata(&r, 64, 1));
+		FCT_DO(fct_comp(r.l.txcq, &r.ctx, FI_RMA | FI_WRITE, &e,
 				"the write with data"));
 	} else {
-		FCT_DO(fct_comp_any(t, r.l.rxcq, &e,
+		FCT_DO(fct_comp_any(r.l.rxcq, &e,
 				    "the target's completion of a write with data"));
-		FCT_EQ(t, e.flags, TARGET | FI_RMA);
+		FCT_EQ(e.flags, TARGET | FI_RMA);
 	}
-out:
-	return fct_link_down(&r.l, ret);
+	return 0;
 }

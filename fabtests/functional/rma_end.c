@@ -12,21 +12,17 @@
 static int begin_read(struct rma *r, struct fct_conn *c)
 {
 	const volatile uint8_t *first = r->local.buf;
-	struct fct *t = r->l.t;
 	struct fct_wait w;
-	int ret;
 
 	memset(r->local.buf, 0x11, BIG);
-	FCT_POST(t, r->l.txcq,
-		 fi_read(c->ep, r->local.buf, BIG, r->local.desc, 0, r->peer.addr,
-			 r->peer.key, &r->ctx));
-	fct_wait_init(&w, t, "the first bytes of a read");
+	FCT_POST(r->l.txcq, fi_read(c->ep, r->local.buf, BIG, r->local.desc, 0,
+				    r->peer.addr, r->peer.key, &r->ctx));
+	fct_wait_init(&w, "the first bytes of a read");
 	while (*first == 0x11) {
-		fct_progress(t);
+		fct_progress();
 		FCT_DO(fct_wait_again(&w));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 /* The read of the closed endpoint is reported once, with or without an error, or never.
@@ -35,8 +31,7 @@ static int at_most_once(struct rma *r)
 {
 	struct fi_cq_data_entry e = {0};
 	struct fi_cq_err_entry err = {0};
-	int i, reported = 0, ret = 0;
-	struct fct *t = r->l.t;
+	int i, reported = 0;
 	ssize_t n;
 
 	for (i = 0; i < LOOKS; i++) {
@@ -44,70 +39,64 @@ static int at_most_once(struct rma *r)
 		if (n == -FI_EAGAIN)
 			continue;
 		if (n == -FI_EAVAIL) {
-			FCT_EQ(t, fi_cq_readerr(r->l.txcq, &err, 0), 1);
+			FCT_EQ(fi_cq_readerr(r->l.txcq, &err, 0), 1);
 			e.op_context = err.op_context;
 		} else {
-			FCT_EQ(t, n, 1);
+			FCT_EQ(n, 1);
 		}
-		FCT_TRUE(t, e.op_context == &r->ctx);
-		FCT_EQ(t, ++reported, 1);
+		FCT_TRUE(e.op_context == &r->ctx);
+		FCT_EQ(++reported, 1);
 	}
-out:
-	return ret;
+	return 0;
 }
 
 /* Reads of different lengths, all at once. */
 static int read_some(struct rma *r, struct fid_ep *ep)
 {
 	struct fct_ctx ctx[READS];
-	struct fct *t = r->l.t;
 	struct fi_cq_data_entry e;
 	unsigned int i;
-	int ret;
 
 	memset(r->local.buf, 0x11, READS * LEN);
 	for (i = 0; i < READS; i++)
-		FCT_POST(t, r->l.txcq,
+		FCT_POST(r->l.txcq,
 			 fi_read(ep, r->local.buf + (size_t)i * LEN, LEN - i,
 				 r->local.desc, 0, r->peer.addr, r->peer.key, &ctx[i]));
 	for (i = 0; i < READS; i++) {
-		FCT_DO(fct_comp(t, r->l.txcq, &ctx[i], FI_RMA | FI_READ, &e,
+		FCT_DO(fct_comp(r->l.txcq, &ctx[i], FI_RMA | FI_READ, &e,
 				"a read of a connection that goes on"));
-		FCT_TRUE(t, fct_all(r->local.buf + (size_t)i * LEN, LEN - i, 0x22));
+		FCT_TRUE(fct_all(r->local.buf + (size_t)i * LEN, LEN - i, 0x22));
 	}
-out:
-	return ret;
+	return 0;
 }
 
-int fct_rma_closed_reading(struct fct *t)
+FCT_CASE(closed_reading,
+	 "an endpoint closed while a read arrives: another connection goes on")
 {
 	struct fct_setup s = fct_rma_setup();
-	struct rma r = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct rma r = {0};
 	struct fct_conn c = {0};
 	struct fct_event e;
-	int ret;
 
 	s.cq_size = 1024; /* for both connections */
-	FCT_DO(fct_rma_up(&r, t, &s, BIG, 0));
+	FCT_DO(fct_rma_up(&r, &s, BIG, 0));
 	memset(r.exposed.buf, 0x22, BIG);
 	FCT_DO(fct_conn_up(&r.l, &c));
-	FCT_DO(fct_barrier(t, "target ready"));
-	if (fct_is_client(t)) {
+	FCT_DO(fct_barrier("target ready"));
+	if (fct_is_client()) {
 		FCT_DO(begin_read(&r, &c));
 		FCT_DO(fct_conn_close(&r.l, &c));
 		FCT_DO(at_most_once(&r));
 		FCT_DO(read_some(&r, r.l.c.ep));
 	} else {
-		FCT_DO(fct_eq_expect(t, r.l.eq, FI_SHUTDOWN, &c.ep->fid, &e));
+		FCT_DO(fct_eq_expect(r.l.eq, FI_SHUTDOWN, &c.ep->fid, &e));
 		FCT_DO(fct_conn_close(&r.l, &c));
 	}
-	FCT_DO(fct_barrier(t, "closed"));
+	FCT_DO(fct_barrier("closed"));
 	FCT_DO(fct_conn_up(&r.l, &c));
-	if (fct_is_client(t)) {
+	if (fct_is_client()) {
 		FCT_DO(read_some(&r, c.ep));
 		FCT_DO(read_some(&r, r.l.c.ep));
 	}
-	FCT_DO(fct_barrier(t, "read"));
-out:
-	return fct_link_down(&r.l, ret);
+	return fct_barrier("read");
 }

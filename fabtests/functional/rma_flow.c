@@ -11,7 +11,6 @@ static int flood(struct rma *r, bool read)
 {
 	uint32_t posted = 0, done = 0;
 	struct fct_ctx ctx[SLOTS];
-	struct fct *t = r->l.t;
 	struct fi_cq_data_entry e;
 	size_t at;
 	int ret = 0;
@@ -31,56 +30,49 @@ static int flood(struct rma *r, bool read)
 				posted++;
 				continue;
 			}
-			FCT_ERR(t, ret, -FI_EAGAIN);
-			FCT_TRUE(t, posted > done);
+			FCT_ERR(ret, -FI_EAGAIN);
+			FCT_TRUE(posted > done);
 		}
-		FCT_DO(fct_comp(t, r->l.txcq, &ctx[done % SLOTS],
+		FCT_DO(fct_comp(r->l.txcq, &ctx[done % SLOTS],
 				FI_RMA | (read ? FI_READ : FI_WRITE), &e,
 				"the oldest of many transfers"));
 		at = (size_t)(done % SLOTS) * LEN;
 		if (read)
-			FCT_DATA(t, r->local.buf + at, LEN, done % SLOTS);
+			FCT_DATA(r->local.buf + at, LEN, done % SLOTS);
 		done++;
 	}
-	ret = fct_cq_quiet(t, r->l.txcq, "after many transfers");
-out:
-	return ret;
+	return fct_cq_quiet(r->l.txcq, "after many transfers");
 }
 
 static int check_slots(struct rma *r)
 {
-	struct fct *t = r->l.t;
 	uint32_t i, last;
-	int ret = 0;
 
 	for (i = 0; i < SLOTS; i++) {
 		last = (COUNT - 1) - (COUNT - 1 - i) % SLOTS;
-		FCT_DATA(t, r->exposed.buf + (size_t)i * LEN, LEN, last);
+		FCT_DATA(r->exposed.buf + (size_t)i * LEN, LEN, last);
 	}
-out:
-	return ret;
+	return 0;
 }
 
-int fct_rma_many_writes(struct fct *t)
+FCT_CASE(many_writes, "thousands of writes")
 {
 	struct fct_setup s = fct_rma_setup();
-	struct rma r = {.l.t = t};
-	int ret;
+	FCT_AUTO(fct_link_end) struct rma r = {0};
 
 	s.msg_order |= FI_ORDER_WAW;
-	FCT_DO(fct_rma_up(&r, t, &s, SLOTS * LEN, 0));
-	if (fct_is_server(t))
+	FCT_DO(fct_rma_up(&r, &s, SLOTS * LEN, 0));
+	if (fct_is_server())
 		FCT_DO(fct_rma_arm(&r));
-	FCT_DO(fct_barrier(t, "target ready"));
-	if (fct_is_client(t)) {
+	FCT_DO(fct_barrier("target ready"));
+	if (fct_is_client()) {
 		FCT_DO(flood(&r, false));
 		FCT_DO(fct_rma_flag(&r));
 	} else {
 		FCT_DO(fct_rma_await(&r));
 		FCT_DO(check_slots(&r));
 	}
-out:
-	return fct_link_down(&r.l, ret);
+	return 0;
 }
 
 static void fill_slots(struct rma *r)
@@ -91,38 +83,36 @@ static void fill_slots(struct rma *r)
 		fct_fill(r->exposed.buf + (size_t)i * LEN, LEN, i);
 }
 
-int fct_rma_many_reads(struct fct *t)
+FCT_CASE(many_reads, "thousands of reads")
 {
 	struct fct_setup s = fct_rma_setup();
-	struct rma r = {.l.t = t};
-	int ret;
+	FCT_AUTO(fct_link_end) struct rma r = {0};
 
-	FCT_DO(fct_rma_up(&r, t, &s, SLOTS * LEN, 0));
+	FCT_DO(fct_rma_up(&r, &s, SLOTS * LEN, 0));
 	fill_slots(&r);
-	FCT_DO(fct_barrier(t, "target ready"));
-	if (fct_is_client(t))
+	FCT_DO(fct_barrier("target ready"));
+	if (fct_is_client())
 		FCT_DO(flood(&r, true));
-out:
-	return fct_link_down(&r.l, ret);
+	return 0;
 }
 
 /* The client writes while the server reads; then the roles change. */
-int fct_rma_both_ways(struct fct *t)
+FCT_CASE(both_ways, "writes and reads both ways at once")
 {
 	struct fct_setup s = fct_rma_setup();
-	struct rma r = {.l.t = t};
-	int round, ret;
+	FCT_AUTO(fct_link_end) struct rma r = {0};
+	int round;
 
 	s.msg_order |= FI_ORDER_WAW;
 	s.split_cq = true;
-	FCT_DO(fct_rma_up(&r, t, &s, SLOTS * LEN, 0));
+	FCT_DO(fct_rma_up(&r, &s, SLOTS * LEN, 0));
 	for (round = 0; round < 2; round++) {
-		bool writer = fct_is_client(t) == (round == 0);
+		bool writer = fct_is_client() == (round == 0);
 
 		fill_slots(&r);
 		if (!writer)
 			FCT_DO(fct_rma_arm(&r));
-		FCT_DO(fct_barrier(t, "ready"));
+		FCT_DO(fct_barrier("ready"));
 		FCT_DO(flood(&r, !writer));
 		if (writer) {
 			FCT_DO(fct_rma_flag(&r));
@@ -130,10 +120,9 @@ int fct_rma_both_ways(struct fct *t)
 			FCT_DO(fct_rma_await(&r));
 			FCT_DO(check_slots(&r));
 		}
-		FCT_DO(fct_barrier(t, "checked"));
+		FCT_DO(fct_barrier("checked"));
 	}
-out:
-	return fct_link_down(&r.l, ret);
+	return 0;
 }
 
 static ssize_t write_slot(struct rma *r, uint32_t slot, uint64_t flags,
@@ -153,111 +142,100 @@ static ssize_t write_slot(struct rma *r, uint32_t slot, uint64_t flags,
 	return fi_writemsg(r->l.c.ep, &msg, flags);
 }
 
-int fct_rma_more(struct fct *t)
+FCT_CASE(more, "chains of FI_MORE")
 {
 	struct fct_setup s = fct_rma_setup();
-	struct rma r = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct rma r = {0};
 	struct fct_ctx ctx[SLOTS];
 	struct fi_cq_data_entry e;
 	uint32_t chain, i, next = 0, done = 0;
-	int ret;
 
-	FCT_DO(fct_rma_up(&r, t, &s, SLOTS * LEN, 0));
-	if (fct_is_server(t))
+	FCT_DO(fct_rma_up(&r, &s, SLOTS * LEN, 0));
+	if (fct_is_server())
 		FCT_DO(fct_rma_arm(&r));
-	FCT_DO(fct_barrier(t, "target ready"));
-	for (chain = 1; fct_is_client(t) && chain <= 16; chain++) {
+	FCT_DO(fct_barrier("target ready"));
+	for (chain = 1; fct_is_client() && chain <= 16; chain++) {
 		for (i = 1; i <= chain; i++, next++)
-			FCT_POST(t, r.l.txcq,
-				 write_slot(&r, next, i < chain ? FI_MORE : 0,
-					    &ctx[next]));
+			FCT_POST(r.l.txcq, write_slot(&r, next, i < chain ? FI_MORE : 0,
+						      &ctx[next]));
 		for (; done < next; done++)
-			FCT_DO(fct_comp(t, r.l.txcq, &ctx[done], FI_RMA | FI_WRITE, &e,
+			FCT_DO(fct_comp(r.l.txcq, &ctx[done], FI_RMA | FI_WRITE, &e,
 					"a write of a FI_MORE chain"));
 	}
-	if (fct_is_client(t)) {
+	if (fct_is_client()) {
 		FCT_DO(fct_rma_flag(&r));
 	} else {
 		FCT_DO(fct_rma_await(&r));
 		for (i = 0; i < 16 * 17 / 2; i++)
-			FCT_DATA(t, r.exposed.buf + (size_t)i * LEN, LEN, i);
+			FCT_DATA(r.exposed.buf + (size_t)i * LEN, LEN, i);
 	}
-out:
-	return fct_link_down(&r.l, ret);
+	return 0;
 }
 
-int fct_rma_selective(struct fct *t)
+FCT_CASE(selective, "FI_SELECTIVE_COMPLETION for RMA")
 {
 	struct fct_setup s = fct_rma_setup();
-	struct rma r = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct rma r = {0};
 	struct fct_ctx ctx[SLOTS];
 	struct fi_cq_data_entry e;
 	uint32_t i;
-	int ret;
 
 	s.tx_bind = FI_SELECTIVE_COMPLETION;
 	s.tx_size = 16;
-	FCT_DO(fct_rma_up(&r, t, &s, SLOTS * LEN, 0));
-	if (fct_is_server(t))
+	FCT_DO(fct_rma_up(&r, &s, SLOTS * LEN, 0));
+	if (fct_is_server())
 		FCT_DO(fct_rma_arm(&r));
-	FCT_DO(fct_barrier(t, "target ready"));
-	if (fct_is_client(t)) {
+	FCT_DO(fct_barrier("target ready"));
+	if (fct_is_client()) {
 		for (i = 0; i < SLOTS; i++)
-			FCT_POST(t, r.l.txcq,
+			FCT_POST(r.l.txcq,
 				 write_slot(&r, i, i % 64 == 63 ? FI_COMPLETION : 0,
 					    &ctx[i]));
 		for (i = 63; i < SLOTS; i += 64)
-			FCT_DO(fct_comp(t, r.l.txcq, &ctx[i], FI_RMA | FI_WRITE, &e,
+			FCT_DO(fct_comp(r.l.txcq, &ctx[i], FI_RMA | FI_WRITE, &e,
 					"a write with FI_COMPLETION"));
-		FCT_POST(t, r.l.txcq,
+		FCT_POST(r.l.txcq,
 			 fi_send(r.l.c.ep, r.flag.buf, 1, r.flag.desc, 0, &r.flag_ctx));
 	} else {
 		FCT_DO(fct_rma_await(&r));
 		for (i = 0; i < SLOTS; i++)
-			FCT_DATA(t, r.exposed.buf + (size_t)i * LEN, LEN, i);
+			FCT_DATA(r.exposed.buf + (size_t)i * LEN, LEN, i);
 	}
-	FCT_DO(fct_barrier(t, "written"));
-	FCT_DO(fct_cq_quiet(t, r.l.txcq, "after all writes"));
-out:
-	return fct_link_down(&r.l, ret);
+	FCT_DO(fct_barrier("written"));
+	return fct_cq_quiet(r.l.txcq, "after all writes");
 }
 
 /* The target only listens on the control channel, calling nothing of libfabric. */
-int fct_rma_passive(struct fct *t)
+FCT_CASE(passive, "with FI_PROGRESS_AUTO the target need not call anything")
 {
 	struct fct_setup s = fct_rma_setup();
-	struct rma r = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct rma r = {0};
 	struct fi_cq_data_entry e;
-	int ret;
 
 	s.data_progress = FI_PROGRESS_AUTO;
-	FCT_DO(fct_rma_up(&r, t, &s, 65536, 0));
+	FCT_DO(fct_rma_up(&r, &s, 65536, 0));
 	fct_fill(r.exposed.buf, 65536, 5);
-	t->n_progress_cq = 0;
-	t->progress_eq = NULL;
-	FCT_DO(fct_barrier(t, "target ready"));
-	if (fct_is_client(t)) {
-		FCT_POST(t, r.l.txcq,
-			 fi_read(r.l.c.ep, r.local.buf, 65536, r.local.desc, 0,
-				 r.peer.addr, r.peer.key, &r.ctx));
-		FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_READ, &e,
+	fct.n_progress_cq = 0;
+	fct.progress_eq = NULL;
+	FCT_DO(fct_barrier("target ready"));
+	if (fct_is_client()) {
+		FCT_POST(r.l.txcq, fi_read(r.l.c.ep, r.local.buf, 65536, r.local.desc, 0,
+					   r.peer.addr, r.peer.key, &r.ctx));
+		FCT_DO(fct_comp(r.l.txcq, &r.ctx, FI_RMA | FI_READ, &e,
 				"a read from a passive target"));
-		FCT_DATA(t, r.local.buf, 65536, 5);
+		FCT_DATA(r.local.buf, 65536, 5);
 		fct_fill(r.local.buf, 65536, 6);
-		FCT_POST(t, r.l.txcq,
-			 fi_write(r.l.c.ep, r.local.buf, 65536, r.local.desc, 0,
-				  r.peer.addr, r.peer.key, &r.ctx));
-		FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_WRITE, &e,
+		FCT_POST(r.l.txcq, fi_write(r.l.c.ep, r.local.buf, 65536, r.local.desc, 0,
+					    r.peer.addr, r.peer.key, &r.ctx));
+		FCT_DO(fct_comp(r.l.txcq, &r.ctx, FI_RMA | FI_WRITE, &e,
 				"a write to a passive target"));
-		FCT_POST(t, r.l.txcq,
-			 fi_read(r.l.c.ep, r.local.buf, 1, r.local.desc, 0, r.peer.addr,
-				 r.peer.key, &r.ctx));
-		FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_READ, &e,
+		FCT_POST(r.l.txcq, fi_read(r.l.c.ep, r.local.buf, 1, r.local.desc, 0,
+					   r.peer.addr, r.peer.key, &r.ctx));
+		FCT_DO(fct_comp(r.l.txcq, &r.ctx, FI_RMA | FI_READ, &e,
 				"a read behind the write"));
 	}
-	FCT_DO(fct_barrier(t, "done"));
-	if (fct_is_server(t))
-		FCT_DATA(t, r.exposed.buf, 65536, 6);
-out:
-	return fct_link_down(&r.l, ret);
+	FCT_DO(fct_barrier("done"));
+	if (fct_is_server())
+		FCT_DATA(r.exposed.buf, 65536, 6);
+	return 0;
 }

@@ -106,73 +106,63 @@ static ssize_t post_readmsg(struct rma *r, size_t len)
 
 static int initiate(struct rma *r, const struct form *f, size_t len, uint64_t seed)
 {
-	struct fct *t = r->l.t;
 	struct fi_cq_data_entry e;
-	int ret;
 
 	memset(r->local.buf, GUARD_BYTE, len + 2 * AT);
 	if (!f->read)
 		fct_fill(r->local.buf + AT, len, seed);
-	FCT_DO(fct_barrier(t, "target ready"));
-	FCT_POST(t, r->l.txcq, f->post(r, len));
+	FCT_DO(fct_barrier("target ready"));
+	FCT_POST(r->l.txcq, f->post(r, len));
 	if (f->inject)
 		memset(r->local.buf, 0xEE, len + 2 * AT);
 	if (!f->silent)
-		FCT_DO(fct_comp(t, r->l.txcq, &r->ctx,
+		FCT_DO(fct_comp(r->l.txcq, &r->ctx,
 				FI_RMA | (f->read ? FI_READ : FI_WRITE), &e,
 				f->read ? "the read" : "the write"));
 	if (f->read) {
-		FCT_DATA(t, r->local.buf + AT, len, seed);
-		FCT_TRUE(t, fct_all(r->local.buf, AT, GUARD_BYTE));
-		FCT_TRUE(t, fct_all(r->local.buf + AT + len, GUARD, GUARD_BYTE));
+		FCT_DATA(r->local.buf + AT, len, seed);
+		FCT_TRUE(fct_all(r->local.buf, AT, GUARD_BYTE));
+		FCT_TRUE(fct_all(r->local.buf + AT + len, GUARD, GUARD_BYTE));
 	}
 	FCT_DO(fct_rma_flag(r));
-	FCT_DO(fct_barrier(t, "checked"));
-	ret = fct_cq_quiet(t, r->l.txcq, "after the transfer");
-out:
-	return ret;
+	FCT_DO(fct_barrier("checked"));
+	return fct_cq_quiet(r->l.txcq, "after the transfer");
 }
 
 static int be_target(struct rma *r, const struct form *f, size_t len, uint64_t seed)
 {
 	uint8_t *buf = r->exposed.buf;
-	struct fct *t = r->l.t;
-	int ret;
 
 	memset(buf, GUARD_BYTE, len + 2 * AT);
 	if (f->read)
 		fct_fill(buf + AT, len, seed);
 	FCT_DO(fct_rma_arm(r));
-	FCT_DO(fct_barrier(t, "target ready"));
+	FCT_DO(fct_barrier("target ready"));
 	FCT_DO(fct_rma_await(r));
-	FCT_DATA(t, buf + AT, len, seed);
-	FCT_TRUE(t, fct_all(buf, AT, GUARD_BYTE));
-	FCT_TRUE(t, fct_all(buf + AT + len, GUARD, GUARD_BYTE));
-	FCT_DO(fct_barrier(t, "checked"));
-	ret = fct_cq_quiet(t, r->l.rxcq, "at the target, after the transfer");
-out:
-	return ret;
+	FCT_DATA(buf + AT, len, seed);
+	FCT_TRUE(fct_all(buf, AT, GUARD_BYTE));
+	FCT_TRUE(fct_all(buf + AT + len, GUARD, GUARD_BYTE));
+	FCT_DO(fct_barrier("checked"));
+	return fct_cq_quiet(r->l.rxcq, "at the target, after the transfer");
 }
 
-static int run_form(struct fct *t, const struct form *f)
+static int run_form(const struct form *f)
 {
 	static const size_t fixed[] = {1,    7,	   64,	  511,		4095,
 				       4096, 4097, 65536, RMA_LEN - 128};
 	size_t sizes[16], inject, theirs, i, n = 0;
 	struct fct_setup s = fct_rma_setup();
-	struct rma r = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct rma r = {0};
 	uint64_t seed = 1;
-	int dir, ret;
+	int dir;
 
-	FCT_DO(fct_rma_up(&r, t, &s, RMA_LEN + 2 * AT, 0));
+	FCT_DO(fct_rma_up(&r, &s, RMA_LEN + 2 * AT, 0));
 	inject = r.l.c.info->tx_attr->inject_size;
-	FCT_DO(fct_exchange(t, "inject size", &inject, &theirs, sizeof(inject)));
+	FCT_DO(fct_exchange("inject size", &inject, &theirs, sizeof(inject)));
 	if (theirs < inject)
 		inject = theirs;
-	if (f->inject && !inject) {
-		ret = fct_skip(t, "inject_size is 0");
-		goto out;
-	}
+	if (f->inject && !inject)
+		return fct_skip("inject_size is 0");
 	for (i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
 		if (!f->inject || fixed[i] <= inject)
 			sizes[n++] = fixed[i];
@@ -184,85 +174,65 @@ static int run_form(struct fct *t, const struct form *f)
 		sizes[n++] = inject + 1;
 	for (i = 0; i < n; i++) {
 		for (dir = 0; dir < 2; dir++, seed++) {
-			fct_note(t, "%zu bytes, by the %s", sizes[i],
+			fct_note("%zu bytes, by the %s", sizes[i],
 				 dir ? "server" : "client");
-			if ((dir == 0) == fct_is_client(t))
+			if ((dir == 0) == fct_is_client())
 				FCT_DO(initiate(&r, f, sizes[i], seed));
 			else
 				FCT_DO(be_target(&r, f, sizes[i], seed));
 		}
 	}
-out:
-	return fct_link_down(&r.l, ret);
+	return 0;
 }
 
-int fct_rma_write(struct fct *t)
-{
-	return run_form(t, &(struct form){.post = post_write});
-}
+FCT_CASE_CALL(write, "fi_write, all sizes, both directions",
+	      run_form(&(struct form){.post = post_write}))
 
-int fct_rma_writev(struct fct *t)
-{
-	return run_form(t, &(struct form){.post = post_writev});
-}
+FCT_CASE_CALL(writev, "fi_writev from up to iov_limit pieces",
+	      run_form(&(struct form){.post = post_writev}))
 
-int fct_rma_writemsg(struct fct *t)
-{
-	return run_form(t, &(struct form){.post = post_writemsg});
-}
+FCT_CASE_CALL(writemsg, "fi_writemsg", run_form(&(struct form){.post = post_writemsg}))
 
-int fct_rma_inject(struct fct *t)
-{
-	return run_form(
-		t, &(struct form){.post = post_inject, .inject = true, .silent = true});
-}
+FCT_CASE_CALL(
+	inject, "fi_inject_write: no completion, buffer free at once",
+	run_form(&(struct form){.post = post_inject, .inject = true, .silent = true}))
 
-int fct_rma_writemsg_inject(struct fct *t)
-{
-	return run_form(t, &(struct form){.post = post_writemsg_inject, .inject = true});
-}
+FCT_CASE_CALL(writemsg_inject, "fi_writemsg with FI_INJECT",
+	      run_form(&(struct form){.post = post_writemsg_inject, .inject = true}))
 
-int fct_rma_read(struct fct *t)
-{
-	return run_form(t, &(struct form){.post = post_read, .read = true});
-}
+FCT_CASE_CALL(read, "fi_read, all sizes, both directions",
+	      run_form(&(struct form){.post = post_read, .read = true}))
 
-int fct_rma_readv(struct fct *t)
-{
-	return run_form(t, &(struct form){.post = post_readv, .read = true});
-}
+FCT_CASE_CALL(readv, "fi_readv into up to iov_limit pieces",
+	      run_form(&(struct form){.post = post_readv, .read = true}))
 
-int fct_rma_readmsg(struct fct *t)
-{
-	return run_form(t, &(struct form){.post = post_readmsg, .read = true});
-}
+FCT_CASE_CALL(readmsg, "fi_readmsg",
+	      run_form(&(struct form){.post = post_readmsg, .read = true}))
 
-int fct_rma_zero(struct fct *t)
+FCT_CASE(zero, "transfers of no bytes complete")
 {
 	struct fct_setup s = fct_rma_setup();
-	struct rma r = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct rma r = {0};
 	struct fi_cq_data_entry e;
-	int ret;
 
-	FCT_DO(fct_rma_up(&r, t, &s, 4096, 0));
+	FCT_DO(fct_rma_up(&r, &s, 4096, 0));
 	memset(r.exposed.buf, GUARD_BYTE, 4096);
-	if (fct_is_server(t))
+	if (fct_is_server())
 		FCT_DO(fct_rma_arm(&r));
-	FCT_DO(fct_barrier(t, "target ready"));
-	if (fct_is_client(t)) {
-		FCT_POST(t, r.l.txcq, post_write(&r, 0));
-		FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_WRITE, &e,
+	FCT_DO(fct_barrier("target ready"));
+	if (fct_is_client()) {
+		FCT_POST(r.l.txcq, post_write(&r, 0));
+		FCT_DO(fct_comp(r.l.txcq, &r.ctx, FI_RMA | FI_WRITE, &e,
 				"a write of nothing"));
-		FCT_POST(t, r.l.txcq, post_read(&r, 0));
-		FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_READ, &e,
+		FCT_POST(r.l.txcq, post_read(&r, 0));
+		FCT_DO(fct_comp(r.l.txcq, &r.ctx, FI_RMA | FI_READ, &e,
 				"a read of nothing"));
 		FCT_DO(fct_rma_flag(&r));
 	} else {
 		FCT_DO(fct_rma_await(&r));
-		FCT_TRUE(t, fct_all(r.exposed.buf, 4096, GUARD_BYTE));
+		FCT_TRUE(fct_all(r.exposed.buf, 4096, GUARD_BYTE));
 	}
-out:
-	return fct_link_down(&r.l, ret);
+	return 0;
 }
 
 /* Remote pieces with holes between them. */
@@ -276,10 +246,8 @@ static int scatter_client(struct rma *r, size_t n, bool read)
 				 .rma_iov = rma_iov,
 				 .rma_iov_count = n,
 				 .context = &r->ctx};
-	struct fct *t = r->l.t;
 	struct fi_cq_data_entry e;
 	size_t i;
-	int ret;
 
 	for (i = 0; i < n; i++)
 		rma_iov[i] = fct_rma_piece(r, 200 * i, 100);
@@ -288,54 +256,48 @@ static int scatter_client(struct rma *r, size_t n, bool read)
 	else
 		memset(r->local.buf, 0, n * 100);
 	if (read)
-		FCT_POST(t, r->l.txcq, fi_readmsg(r->l.c.ep, &msg, 0));
+		FCT_POST(r->l.txcq, fi_readmsg(r->l.c.ep, &msg, 0));
 	else
-		FCT_POST(t, r->l.txcq, fi_writemsg(r->l.c.ep, &msg, 0));
-	FCT_DO(fct_comp(t, r->l.txcq, &r->ctx, FI_RMA | (read ? FI_READ : FI_WRITE), &e,
+		FCT_POST(r->l.txcq, fi_writemsg(r->l.c.ep, &msg, 0));
+	FCT_DO(fct_comp(r->l.txcq, &r->ctx, FI_RMA | (read ? FI_READ : FI_WRITE), &e,
 			"a transfer of several remote pieces"));
 	if (read)
-		FCT_DATA(t, r->local.buf, n * 100, n);
-out:
-	return ret;
+		FCT_DATA(r->local.buf, n * 100, n);
+	return 0;
 }
 
-int fct_rma_scatter(struct fct *t)
+FCT_CASE(scatter, "several remote pieces, up to rma_iov_limit")
 {
 	struct fct_setup s = fct_rma_setup();
-	struct rma r = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct rma r = {0};
 	uint64_t mine, theirs;
 	size_t n, i;
-	int ret;
 
-	FCT_DO(fct_rma_up(&r, t, &s, 200 * RMA_MAX_IOV, 0));
+	FCT_DO(fct_rma_up(&r, &s, 200 * RMA_MAX_IOV, 0));
 	mine = r.l.c.info->tx_attr->rma_iov_limit;
-	FCT_DO(fct_exchange(t, "rma_iov_limit", &mine, &theirs, sizeof(mine)));
-	n = fct_is_client(t) ? mine : theirs;
-	if (n < 2) {
-		ret = fct_skip(t, "rma_iov_limit is %zu", n);
-		goto out;
-	}
+	FCT_DO(fct_exchange("rma_iov_limit", &mine, &theirs, sizeof(mine)));
+	n = fct_is_client() ? mine : theirs;
+	if (n < 2)
+		return fct_skip("rma_iov_limit is %zu", n);
 	if (n > RMA_MAX_IOV)
 		n = RMA_MAX_IOV;
 	memset(r.exposed.buf, GUARD_BYTE, r.exposed.len);
-	if (fct_is_server(t))
+	if (fct_is_server())
 		FCT_DO(fct_rma_arm(&r));
-	FCT_DO(fct_barrier(t, "target ready"));
-	if (fct_is_client(t)) {
+	FCT_DO(fct_barrier("target ready"));
+	if (fct_is_client()) {
 		FCT_DO(scatter_client(&r, n, false));
 		FCT_DO(fct_rma_flag(&r));
 	} else {
 		FCT_DO(fct_rma_await(&r));
 		for (i = 0; i < n; i++) {
-			FCT_DO(fct_compare(t, r.exposed.buf + 200 * i, 100, n, 100 * i,
+			FCT_DO(fct_compare(r.exposed.buf + 200 * i, 100, n, 100 * i,
 					   "a remote piece"));
-			FCT_TRUE(t,
-				 fct_all(r.exposed.buf + 200 * i + 100, 100, GUARD_BYTE));
+			FCT_TRUE(fct_all(r.exposed.buf + 200 * i + 100, 100, GUARD_BYTE));
 		}
 	}
-	FCT_DO(fct_barrier(t, "written"));
-	if (fct_is_client(t))
+	FCT_DO(fct_barrier("written"));
+	if (fct_is_client())
 		FCT_DO(scatter_client(&r, n, true));
-out:
-	return fct_link_down(&r.l, ret);
+	return 0;
 }

@@ -8,10 +8,10 @@
 /*
  * All writes go to one place and are posted without waiting; the last must be what stays.
  */
-int fct_rma_waw(struct fct *t)
+FCT_CASE(waw, "a later write to the same place wins (FI_ORDER_WAW)")
 {
 	struct fct_setup s = fct_rma_setup();
-	struct rma r = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct rma r = {0};
 	uint32_t posted = 0, done = 0;
 	struct fct_ctx ctx[ROUNDS];
 	struct fi_cq_data_entry e;
@@ -19,11 +19,11 @@ int fct_rma_waw(struct fct *t)
 	int ret;
 
 	s.msg_order |= FI_ORDER_WAW;
-	FCT_DO(fct_rma_up(&r, t, &s, ROUNDS * LEN, 0));
-	if (fct_is_server(t))
+	FCT_DO(fct_rma_up(&r, &s, ROUNDS * LEN, 0));
+	if (fct_is_server())
 		FCT_DO(fct_rma_arm(&r));
-	FCT_DO(fct_barrier(t, "target ready"));
-	while (fct_is_client(t) && done < ROUNDS) {
+	FCT_DO(fct_barrier("target ready"));
+	while (fct_is_client() && done < ROUNDS) {
 		from = r.local.buf + (size_t)posted * LEN;
 		ret = -FI_EAGAIN;
 		if (posted < ROUNDS) {
@@ -35,89 +35,79 @@ int fct_rma_waw(struct fct *t)
 			posted++;
 			continue;
 		}
-		FCT_ERR(t, ret, -FI_EAGAIN);
-		FCT_DO(fct_comp(t, r.l.txcq, &ctx[done], FI_RMA | FI_WRITE, &e,
-				"a write"));
+		FCT_ERR(ret, -FI_EAGAIN);
+		FCT_DO(fct_comp(r.l.txcq, &ctx[done], FI_RMA | FI_WRITE, &e, "a write"));
 		done++;
 	}
-	if (fct_is_client(t)) {
+	if (fct_is_client()) {
 		FCT_DO(fct_rma_flag(&r));
 	} else {
 		FCT_DO(fct_rma_await(&r));
-		FCT_DATA(t, r.exposed.buf, LEN, ROUNDS - 1);
+		FCT_DATA(r.exposed.buf, LEN, ROUNDS - 1);
 	}
-out:
-	return fct_link_down(&r.l, ret);
+	return 0;
 }
 
 /* Write and read of the same place in one go. */
-int fct_rma_raw(struct fct *t)
+FCT_CASE(raw, "a read sees the write before it (FI_ORDER_RAW)")
 {
 	struct fct_setup s = fct_rma_setup();
-	struct rma r = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct rma r = {0};
 	struct fi_cq_data_entry e;
 	struct fct_ctx ctx[2];
 	uint32_t i;
-	int ret;
 
 	s.msg_order |= FI_ORDER_RAW;
-	FCT_DO(fct_rma_up(&r, t, &s, 2 * LEN, 0));
-	for (i = 0; fct_is_client(t) && i < ROUNDS; i++) {
+	FCT_DO(fct_rma_up(&r, &s, 2 * LEN, 0));
+	for (i = 0; fct_is_client() && i < ROUNDS; i++) {
 		fct_fill(r.local.buf, LEN, i);
 		memset(r.local.buf + LEN, 0, LEN);
-		FCT_POST(t, r.l.txcq,
-			 fi_write(r.l.c.ep, r.local.buf, LEN, r.local.desc, 0,
-				  r.peer.addr, r.peer.key, &ctx[0]));
-		FCT_POST(t, r.l.txcq,
-			 fi_read(r.l.c.ep, r.local.buf + LEN, LEN, r.local.desc, 0,
-				 r.peer.addr, r.peer.key, &ctx[1]));
-		FCT_DO(fct_comp(t, r.l.txcq, &ctx[0], FI_RMA | FI_WRITE, &e,
-				"the write"));
-		FCT_DO(fct_comp(t, r.l.txcq, &ctx[1], FI_RMA | FI_READ, &e,
+		FCT_POST(r.l.txcq, fi_write(r.l.c.ep, r.local.buf, LEN, r.local.desc, 0,
+					    r.peer.addr, r.peer.key, &ctx[0]));
+		FCT_POST(r.l.txcq, fi_read(r.l.c.ep, r.local.buf + LEN, LEN, r.local.desc,
+					   0, r.peer.addr, r.peer.key, &ctx[1]));
+		FCT_DO(fct_comp(r.l.txcq, &ctx[0], FI_RMA | FI_WRITE, &e, "the write"));
+		FCT_DO(fct_comp(r.l.txcq, &ctx[1], FI_RMA | FI_READ, &e,
 				"the read behind it"));
-		FCT_DATA(t, r.local.buf + LEN, LEN, i);
+		FCT_DATA(r.local.buf + LEN, LEN, i);
 	}
-out:
-	return fct_link_down(&r.l, ret);
+	return 0;
 }
 
 /* No provider orders writes after reads by itself; the fence does. */
-int fct_rma_fence(struct fct *t)
+FCT_CASE(fence, "a fenced write does not change an earlier read")
 {
 	struct fct_setup s = fct_rma_setup();
 	struct iovec iov;
 	struct fi_rma_iov rma_iov;
 	struct fi_msg_rma msg = {
 		.msg_iov = &iov, .iov_count = 1, .rma_iov = &rma_iov, .rma_iov_count = 1};
-	struct rma r = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct rma r = {0};
 	struct fi_cq_data_entry e;
 	struct fct_ctx ctx[2];
 	size_t len = 256 * 1024;
 	uint32_t i;
-	int ret;
 
 	s.caps |= FI_FENCE;
-	FCT_DO(fct_rma_up(&r, t, &s, 2 * len, 0));
+	FCT_DO(fct_rma_up(&r, &s, 2 * len, 0));
 	fct_fill(r.exposed.buf, len, 0);
-	FCT_DO(fct_barrier(t, "target ready"));
-	for (i = 0; fct_is_client(t) && i < 50; i++) {
+	FCT_DO(fct_barrier("target ready"));
+	for (i = 0; fct_is_client() && i < 50; i++) {
 		memset(r.local.buf, 0, len);
 		fct_fill(r.local.buf + len, len, i + 1);
-		FCT_POST(t, r.l.txcq,
-			 fi_read(r.l.c.ep, r.local.buf, len, r.local.desc, 0, r.peer.addr,
-				 r.peer.key, &ctx[0]));
+		FCT_POST(r.l.txcq, fi_read(r.l.c.ep, r.local.buf, len, r.local.desc, 0,
+					   r.peer.addr, r.peer.key, &ctx[0]));
 		iov = (struct iovec){.iov_base = r.local.buf + len, .iov_len = len};
 		rma_iov = fct_rma_piece(&r, 0, len);
 		msg.desc = &r.local.desc;
 		msg.context = &ctx[1];
-		FCT_POST(t, r.l.txcq, fi_writemsg(r.l.c.ep, &msg, FI_FENCE));
-		FCT_DO(fct_comp(t, r.l.txcq, &ctx[0], FI_RMA | FI_READ, &e, "the read"));
-		FCT_DO(fct_comp(t, r.l.txcq, &ctx[1], FI_RMA | FI_WRITE, &e,
+		FCT_POST(r.l.txcq, fi_writemsg(r.l.c.ep, &msg, FI_FENCE));
+		FCT_DO(fct_comp(r.l.txcq, &ctx[0], FI_RMA | FI_READ, &e, "the read"));
+		FCT_DO(fct_comp(r.l.txcq, &ctx[1], FI_RMA | FI_WRITE, &e,
 				"the fenced write"));
-		FCT_DATA(t, r.local.buf, len, i);
+		FCT_DATA(r.local.buf, len, i);
 	}
-out:
-	return fct_link_down(&r.l, ret);
+	return 0;
 }
 
 /*
@@ -135,84 +125,76 @@ static int between_post(struct rma *r, struct fct_ctx ctx[3])
 				       .rma_iov_count = 1,
 				       .context = &ctx[1]};
 	struct fid_ep *ep = r->l.c.ep;
-	struct fct *t = r->l.t;
-	int ret;
 
-	FCT_POST(t, r->l.txcq, fi_send(ep, r->flag.buf + 8, 1, r->flag.desc, 0, &ctx[0]));
-	FCT_POST(t, r->l.txcq, fi_writemsg(ep, &msg, FI_FENCE));
-	FCT_POST(t, r->l.txcq,
-		 fi_read(ep, r->local.buf + LEN, LEN, r->local.desc, 0, r->peer.addr,
-			 r->peer.key, &ctx[2]));
-out:
-	return ret;
+	FCT_POST(r->l.txcq, fi_send(ep, r->flag.buf + 8, 1, r->flag.desc, 0, &ctx[0]));
+	FCT_POST(r->l.txcq, fi_writemsg(ep, &msg, FI_FENCE));
+	FCT_POST(r->l.txcq, fi_read(ep, r->local.buf + LEN, LEN, r->local.desc, 0,
+				    r->peer.addr, r->peer.key, &ctx[2]));
+	return 0;
 }
 
-int fct_rma_fence_between(struct fct *t)
+FCT_CASE(fence_between, "a fence between a message sent again and a read")
 {
 	struct fct_setup s = fct_rma_setup();
-	struct rma r = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct rma r = {0};
 	struct fi_cq_data_entry e;
 	struct fct_ctx ctx[3];
 	/* Half a second each on rdma_rxe. */
-	const uint32_t rounds = t->scale > 1 ? 4 : 20;
+	const uint32_t rounds = fct.scale > 1 ? 4 : 20;
 	uint32_t i;
-	int ret;
 
 	s.caps |= FI_FENCE;
 	s.msg_order |= FI_ORDER_RAW;
-	FCT_DO(fct_rma_up(&r, t, &s, 2 * LEN, 0));
+	FCT_DO(fct_rma_up(&r, &s, 2 * LEN, 0));
 	for (i = 0; i < rounds; i++) {
 		fct_fill(r.local.buf, LEN, i);
-		if (fct_is_client(t))
+		if (fct_is_client())
 			FCT_DO(between_post(&r, ctx));
-		FCT_DO(fct_barrier(t, "posted"));
-		if (fct_is_server(t)) {
+		FCT_DO(fct_barrier("posted"));
+		if (fct_is_server()) {
 			FCT_DO(fct_rma_arm(&r));
 			FCT_DO(fct_rma_await(&r));
 		} else {
-			FCT_DO(fct_comp(t, r.l.txcq, &ctx[0], FI_SEND | FI_MSG, &e,
+			FCT_DO(fct_comp(r.l.txcq, &ctx[0], FI_SEND | FI_MSG, &e,
 					"the message"));
-			FCT_DO(fct_comp(t, r.l.txcq, &ctx[1], FI_RMA | FI_WRITE, &e,
+			FCT_DO(fct_comp(r.l.txcq, &ctx[1], FI_RMA | FI_WRITE, &e,
 					"the fenced write"));
-			FCT_DO(fct_comp(t, r.l.txcq, &ctx[2], FI_RMA | FI_READ, &e,
+			FCT_DO(fct_comp(r.l.txcq, &ctx[2], FI_RMA | FI_READ, &e,
 					"the read"));
-			FCT_DATA(t, r.local.buf + LEN, LEN, i);
+			FCT_DATA(r.local.buf + LEN, LEN, i);
 		}
 	}
-out:
-	return fct_link_down(&r.l, ret);
+	return 0;
 }
 
 /*
  * The completion is told over the control channel, which knows nothing of the fabric's
  * order.
  */
-int fct_rma_delivery(struct fct *t)
+FCT_CASE(delivery, "FI_DELIVERY_COMPLETE: data is in place when the write completes")
 {
 	struct fct_setup s = fct_rma_setup();
-	struct rma r = {.l.t = t};
+	FCT_AUTO(fct_link_end) struct rma r = {0};
 	struct fi_cq_data_entry e;
 	size_t len = 65536;
 	uint32_t i;
-	int ret;
 
 	s.tx_op_flags = FI_DELIVERY_COMPLETE;
-	FCT_DO(fct_rma_up(&r, t, &s, len, 0));
+	FCT_DO(fct_rma_up(&r, &s, len, 0));
 	for (i = 0; i < 50; i++) {
-		if (fct_is_client(t)) {
+		if (fct_is_client()) {
 			fct_fill(r.local.buf, len, i);
-			FCT_POST(t, r.l.txcq,
+			FCT_POST(r.l.txcq,
 				 fi_write(r.l.c.ep, r.local.buf, len, r.local.desc, 0,
 					  r.peer.addr, r.peer.key, &r.ctx));
-			FCT_DO(fct_comp(t, r.l.txcq, &r.ctx, FI_RMA | FI_WRITE, &e,
+			FCT_DO(fct_comp(r.l.txcq, &r.ctx, FI_RMA | FI_WRITE, &e,
 					"the delivered write"));
-			FCT_DO(fct_tell(t, "delivered", NULL, 0));
+			FCT_DO(fct_tell("delivered", NULL, 0));
 		} else {
-			FCT_DO(fct_hear(t, "delivered", NULL, 0));
-			FCT_DATA(t, r.exposed.buf, len, i);
+			FCT_DO(fct_hear("delivered", NULL, 0));
+			FCT_DATA(r.exposed.buf, len, i);
 		}
-		FCT_DO(fct_barrier(t, "checked"));
+		FCT_DO(fct_barrier("checked"));
 	}
-out:
-	return fct_link_down(&r.l, ret);
+	return 0;
 }

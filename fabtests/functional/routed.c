@@ -13,7 +13,7 @@ static int make_stock(struct routed *r, uint32_t ops)
 
 	r->op = calloc(ops, sizeof(*r->op));
 	if (!r->op)
-		return fct_fail_at(r->l.t, NULL, 0, "out of memory");
+		return fct_fail("out of memory");
 	r->ops = ops;
 	for (i = 0; i < ops; i++) {
 		r->op[i].next = r->free;
@@ -37,52 +37,47 @@ static struct fct_setup setup_of(const struct routed_size *size)
 	};
 }
 
-int fct_routed_open(struct routed *r, struct fct *t, const struct routed_size *size)
+int fct_routed_open(struct routed *r, const struct routed_size *size)
 {
 	const struct fct_setup s = setup_of(size);
 	uint32_t i;
-	int ret;
 
-	r->l.t = t;
 	r->count = size->connections;
 	r->conn = calloc(r->count, sizeof(*r->conn));
-	FCT_TRUE(t, r->conn);
+	FCT_TRUE(r->conn);
 	for (i = 0; i < r->count; i++)
 		r->conn[i].index = i;
 	FCT_DO(make_stock(r, size->ops));
-	FCT_DO(fct_link_open(&r->l, t, &s));
+	FCT_DO(fct_link_open(&r->l, &s));
 	if (size->exposed)
 		FCT_DO(fct_mem_alloc(&r->l, &r->exposed, size->exposed,
 				     FI_REMOTE_READ | FI_REMOTE_WRITE));
 	if (size->local)
 		FCT_DO(fct_mem_alloc(&r->l, &r->local, size->local,
 				     FI_SEND | FI_RECV | FI_READ | FI_WRITE));
-out:
-	return ret;
+	return 0;
 }
 
-int fct_routed_up(struct routed *r, struct fct *t, const struct routed_size *size)
+int fct_routed_up(struct routed *r, const struct routed_size *size)
 {
 	struct fct_target mine = {0};
 	uint32_t i;
-	int ret;
 
-	FCT_DO(fct_routed_open(r, t, size));
+	FCT_DO(fct_routed_open(r, size));
 	for (i = 0; i < r->count; i++)
 		FCT_DO(fct_conn_up(&r->l, &r->conn[i].c));
 	if (r->exposed.mr)
 		mine = fct_mem_target(&r->l, &r->exposed);
-	ret = fct_exchange(t, "region", &mine, &r->peer, sizeof(mine));
-out:
-	return ret;
+	return fct_exchange("region", &mine, &r->peer, sizeof(mine));
 }
 
-int fct_routed_down(struct routed *r, int ret)
+void fct_routed_end(void *routed)
 {
-	ret = fct_link_down(&r->l, ret);
+	struct routed *r = routed;
+
+	fct_link_down(&r->l, fct_ret());
 	free(r->conn);
 	free(r->op);
-	return ret;
 }
 
 /* --- Operations --- */
@@ -179,13 +174,11 @@ int fct_routed_read(struct routed *r, struct routed_conn *conn, void *buf, size_
 static int completed(struct routed *r, const void *context, int err)
 {
 	struct routed_op *op = (struct routed_op *)context;
-	struct fct *t = r->l.t;
-	int ret = 0;
 
 	if (op < r->op || op >= r->op + r->ops)
-		FCT_FAIL(t, "a completion without the context of an operation");
+		FCT_FAIL("a completion without the context of an operation");
 	if (!op->busy)
-		FCT_FAIL(t, "operation %llu of connection %u has completed twice",
+		FCT_FAIL("operation %llu of connection %u has completed twice",
 			 (unsigned long long)op->number, op->conn->index);
 	if (err)
 		r->failed++;
@@ -197,51 +190,42 @@ static int completed(struct routed *r, const void *context, int err)
 	if (r->ended)
 		return r->ended(r, op, err);
 	if (err)
-		FCT_FAIL(t, "an operation of connection %u failed: %s", op->conn->index,
+		FCT_FAIL("an operation of connection %u failed: %s", op->conn->index,
 			 fi_strerror(err));
-out:
-	return ret;
+	return 0;
 }
 
 int fct_routed_look(struct routed *r)
 {
 	struct fi_cq_err_entry err = {0};
-	struct fct *t = r->l.t;
 	ssize_t n = fi_cq_read(r->l.txcq, &r->entry, 1);
-	int ret;
 
 	if (n == -FI_EAGAIN)
 		return 0;
 	if (n == 1)
 		return completed(r, r->entry.op_context, 0) ? -1 : 1;
-	FCT_EQ(t, n, -FI_EAVAIL);
-	FCT_EQ(t, fi_cq_readerr(r->l.txcq, &err, 0), 1);
-	FCT_TRUE(t, err.err > 0);
-	ret = completed(r, err.op_context, err.err) ? -1 : 1;
-out:
-	return ret;
+	FCT_EQ(n, -FI_EAVAIL);
+	FCT_EQ(fi_cq_readerr(r->l.txcq, &err, 0), 1);
+	FCT_TRUE(err.err > 0);
+	return completed(r, err.op_context, err.err) ? -1 : 1;
 }
 
 int fct_routed_event(struct routed *r)
 {
 	struct fct_event e = {0};
-	struct fct *t = r->l.t;
 	ssize_t n = fi_eq_read(r->l.eq, &e.event, e.room, sizeof(e.room), 0);
 	uint32_t i;
-	int ret;
 
 	if (n == -FI_EAGAIN)
 		return 0;
-	FCT_CALL(t, n);
-	FCT_EQ(t, e.event, FI_SHUTDOWN);
+	FCT_CALL(n);
+	FCT_EQ(e.event, FI_SHUTDOWN);
 	for (i = 0; i < r->count && &r->conn[i].c.ep->fid != e.cm.fid; i++)
 		;
-	FCT_TRUE(t, i < r->count);
+	FCT_TRUE(i < r->count);
 	if (r->conn[i].shutdowns++)
-		FCT_FAIL(t, "FI_SHUTDOWN of connection %u has come twice", i);
-	ret = 1;
-out:
-	return ret;
+		FCT_FAIL("FI_SHUTDOWN of connection %u has come twice", i);
+	return 1;
 }
 
 int fct_routed_await(struct routed *r, uint32_t busy, const char *what)
@@ -249,38 +233,27 @@ int fct_routed_await(struct routed *r, uint32_t busy, const char *what)
 	struct fct_wait w;
 	int ret = 0;
 
-	fct_wait_init(&w, r->l.t, what);
+	fct_wait_init(&w, what);
 	while (r->busy > busy) {
-		FCT_DO(fct_routed_look(r));
+		FCT_GET(ret, fct_routed_look(r));
 		if (!ret)
 			FCT_DO(fct_wait_again(&w));
 	}
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
 /* --- The last message --- */
 
 int fct_routed_stop_arm(struct routed *r)
 {
-	struct fct *t = r->l.t;
-	int ret;
-
-	FCT_CALL(t, fct_routed_recv(r, &r->conn[0], r->local.buf, 1, 0));
-out:
-	return ret;
+	FCT_CALL(fct_routed_recv(r, &r->conn[0], r->local.buf, 1, 0));
+	return 0;
 }
 
 int fct_routed_stop(struct routed *r)
 {
-	struct fct *t = r->l.t;
-	int ret;
-
-	FCT_CALL(t, fct_routed_send(r, &r->conn[0], r->local.buf, 1, 0));
-	ret = fct_routed_await(r, 0, "the last message");
-out:
-	return ret;
+	FCT_CALL(fct_routed_send(r, &r->conn[0], r->local.buf, 1, 0));
+	return fct_routed_await(r, 0, "the last message");
 }
 
 int fct_routed_until_stop(struct routed *r)
@@ -289,16 +262,14 @@ int fct_routed_until_stop(struct routed *r)
 	struct fct_wait w;
 	int ret = 0;
 
-	fct_wait_init(&w, r->l.t, "the last message");
+	fct_wait_init(&w, "the last message");
 	w.end_ms = UINT64_MAX; /* the run's deadline holds */
 	while (r->conn[0].arrived == before) {
-		FCT_DO(fct_routed_look(r));
+		FCT_GET(ret, fct_routed_look(r));
 		if (!ret && ++w.spins % 1024 == 0)
 			FCT_DO(fct_wait_check(&w));
 	}
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
 /* --- For people --- */
@@ -307,7 +278,7 @@ void fct_routed_say(const struct routed *r, const char *format, ...)
 {
 	va_list args;
 
-	printf("#   %s: ", r->l.t->cur->name);
+	printf("#   %s: ", fct.cur->name);
 	va_start(args, format);
 	vprintf(format, args);
 	va_end(args);

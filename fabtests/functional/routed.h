@@ -77,10 +77,11 @@ struct routed_size {
 	bool own_keys; /* the case chooses keys: not FI_MR_PROV_KEY */
 };
 
-int fct_routed_up(struct routed *r, struct fct *t, const struct routed_size *size);
+int fct_routed_up(struct routed *r, const struct routed_size *size);
 /* Objects and no connection; connections are made with fct_conn_up. */
-int fct_routed_open(struct routed *r, struct fct *t, const struct routed_size *size);
-int fct_routed_down(struct routed *r, int ret);
+int fct_routed_open(struct routed *r, const struct routed_size *size);
+/* For FCT_AUTO: of a struct routed, or one that begins with it. */
+void fct_routed_end(void *routed);
 
 /* NULL: all are busy. */
 struct routed_op *fct_routed_take(struct routed *r, struct routed_conn *conn);
@@ -117,44 +118,5 @@ void fct_routed_say(const struct routed *r, const char *format, ...)
 double fct_routed_jain(const struct routed *r);
 /* KiB that a process has in memory; < 0: unknown. */
 long fct_routed_resident(pid_t pid);
-
-/* routed_flow.c: a target that posts nothing */
-int fct_routed_unposted_byte(struct fct *t);
-int fct_routed_unposted_eager(struct fct *t);
-int fct_routed_unposted_large(struct fct *t);
-int fct_routed_unposted_inject(struct fct *t);
-
-/* routed_share.c: connections beside each other */
-int fct_routed_stalled(struct fct *t);
-int fct_routed_fair(struct fct *t);
-
-/* routed_many.c: as many of them as there are to be */
-int fct_routed_many(struct fct *t);
-
-/* routed_quota.c: more of them than a client may have */
-int fct_routed_quota(struct fct *t);
-
-/* routed_keys.c: what they do not allow */
-int fct_routed_refused(struct fct *t);
-
-/* routed_anew.c: regions that are closed, and keys of others then */
-int fct_routed_closed_writing(struct fct *t);
-int fct_routed_closed_reading(struct fct *t);
-int fct_routed_anew_writing(struct fct *t);
-int fct_routed_anew_reading(struct fct *t);
-
-/* routed_mixed.c: every byte */
-int fct_routed_mixed(struct fct *t);
-
-/* routed_huge.c: more than 4 GiB */
-int fct_routed_huge(struct fct *t);
-
-/* routed_lost.c: somebody is killed */
-int fct_routed_router_lost(struct fct *t);
-int fct_routed_target_lost(struct fct *t);
-int fct_routed_client_lost(struct fct *t);
-
-/* routed_drain.c: routers are taken away, and nobody notices */
-int fct_routed_drained(struct fct *t);
 
 #endif

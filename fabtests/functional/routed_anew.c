@@ -34,8 +34,7 @@ static int anew_ended(struct routed *r, struct routed_op *op, int err)
 	if (op->kind == SLOTTED)
 		a->outcome[op->number] = err ? FAILED : SUCCEEDED;
 	else if (err)
-		return fct_fail_at(r->l.t, NULL, 0, "beside a closed region: %s",
-				   fi_strerror(err));
+		return fct_fail("beside a closed region: %s", fi_strerror(err));
 	return 0;
 }
 
@@ -45,11 +44,9 @@ static int post_slot(struct anew *a, uint32_t n)
 	const uint64_t at = a->target.addr + n * SLOT;
 	struct routed_op *op = fct_routed_take(&a->r, conn);
 	uint8_t *local = a->r.local.buf + n * SLOT;
-	struct fct *t = a->r.l.t;
 	ssize_t posted;
-	int ret;
 
-	FCT_TRUE(t, op);
+	FCT_TRUE(op);
 	op->kind = SLOTTED;
 	op->number = n;
 	if (a->reads)
@@ -58,49 +55,40 @@ static int post_slot(struct anew *a, uint32_t n)
 	else
 		posted = fi_write(conn->c.ep, local, SLOT, a->r.local.desc, 0, at,
 				  a->target.key, &op->ctx);
-	ret = 0;
 	if (posted == -FI_ENOTCONN) {
 		fct_routed_give(&a->r, op);
 		a->outcome[n] = FAILED;
-		goto out;
+		return 0;
 	}
-	FCT_CALL(t, posted);
-out:
-	return ret;
+	FCT_CALL(posted);
+	return 0;
 }
 
 /* Slot by slot; what is still posted after the close says so. */
 static int use_slots(struct anew *a)
 {
-	struct fct *t = a->r.l.t;
 	struct fct_wait w;
 	uint32_t next = 0;
 	int ret;
 
-	fct_wait_init(&w, t, "operations while their region is closed");
+	fct_wait_init(&w, "operations while their region is closed");
 	do {
 		while (next < SLOTS && a->r.busy < AHEAD)
 			FCT_DO(post_slot(a, next++));
-		FCT_DO(fct_routed_look(&a->r));
+		FCT_GET(ret, fct_routed_look(&a->r));
 		if (!ret)
 			FCT_DO(fct_wait_again(&w));
 	} while (a->r.busy);
-	FCT_CALL(t, fct_routed_write(&a->r, &a->r.conn[SAFE], a->r.local.buf, PART,
-				     &a->beside, 0));
-	ret = fct_routed_await(&a->r, 0, "another region");
-out:
-	return ret;
+	FCT_CALL(fct_routed_write(&a->r, &a->r.conn[SAFE], a->r.local.buf, PART,
+				  &a->beside, 0));
+	return fct_routed_await(&a->r, 0, "another region");
 }
 
 static int reg(struct anew *a, struct fct_mem *m)
 {
-	struct fct *t = a->r.l.t;
-	int ret;
-
-	FCT_CALL(t, fi_mr_reg(a->r.l.domain, m->buf, m->len,
-			      FI_REMOTE_READ | FI_REMOTE_WRITE, 0, KEY, 0, &a->mr, NULL));
-out:
-	return ret;
+	FCT_CALL(fi_mr_reg(a->r.l.domain, m->buf, m->len,
+			   FI_REMOTE_READ | FI_REMOTE_WRITE, 0, KEY, 0, &a->mr, NULL));
+	return 0;
 }
 
 /* In the middle of them: once the first bytes of a slot are there. */
@@ -108,16 +96,15 @@ static int close_between(struct anew *a, unsigned int time)
 {
 	const volatile uint8_t *byte = a->old.buf + (3 + time) * SLOT;
 	uint64_t later = fct_now_ns();
-	struct fct *t = a->r.l.t;
 	struct fct_wait w;
 	int ret = 0;
 
-	fct_wait_init(&w, t, "the first of the operations");
+	fct_wait_init(&w, "the first of the operations");
 	if (a->reads) {
 		/* Nothing tells who is read: after a while. */
 		later += (500 + 700 * (uint64_t)time) * 1000;
 		do
-			FCT_DO(fct_routed_look(&a->r));
+			FCT_GET(ret, fct_routed_look(&a->r));
 		while (fct_now_ns() < later);
 	} else {
 		while (*byte == 0x77 && !ret) {
@@ -125,15 +112,13 @@ static int close_between(struct anew *a, unsigned int time)
 			FCT_DO(fct_wait_check(&w));
 		}
 	}
-	FCT_CALL(t, fi_close(&a->mr->fid));
+	FCT_CALL(fi_close(&a->mr->fid));
 	a->mr = NULL;
 	if (a->again)
 		FCT_DO(reg(a, &a->new));
 	else
 		memset(a->old.buf, 0x55, a->old.len);
-	ret = fct_routed_until_stop(&a->r);
-out:
-	return ret;
+	return fct_routed_until_stop(&a->r);
 }
 
 static bool whole(const uint8_t *at, uint32_t n)
@@ -144,71 +129,59 @@ static bool whole(const uint8_t *at, uint32_t n)
 /* What has succeeded is in one of both regions, whole. */
 static int check_written(struct anew *a)
 {
-	struct fct *t = a->r.l.t;
 	uint32_t n;
-	int ret = 0;
 
 	for (n = 0; n < SLOTS; n++) {
 		if (a->again && a->outcome[n] == SUCCEEDED && !whole(a->old.buf, n) &&
 		    !whole(a->new.buf, n))
-			FCT_FAIL(t, "write %u has succeeded and is in neither region", n);
+			FCT_FAIL("write %u has succeeded and is in neither region", n);
 		if (a->again && a->outcome[n] == FAILED &&
 		    !fct_all(a->new.buf + n *SLOT, SLOT, 0x77))
-			FCT_FAIL(t, "write %u has failed and is in the new region", n);
+			FCT_FAIL("write %u has failed and is in the new region", n);
 	}
 	if (!a->again && !fct_all(a->old.buf, a->old.len, 0x55))
-		FCT_FAIL(t, "a region was written to that was closed");
-out:
-	return ret;
+		FCT_FAIL("a region was written to that was closed");
+	return 0;
 }
 
 static int check_read(struct anew *a)
 {
-	struct fct *t = a->r.l.t;
 	const uint8_t *at;
 	uint32_t n;
-	int ret = 0;
 
 	for (n = 0; n < SLOTS; n++) {
 		at = a->r.local.buf + n * SLOT;
 		if (a->outcome[n] == SUCCEEDED && !fct_all(at, SLOT, 0x77) &&
 		    !fct_all(at, SLOT, 0x33))
-			FCT_FAIL(t, "read %u has brought something of both regions", n);
+			FCT_FAIL("read %u has brought something of both regions", n);
 	}
-out:
-	return ret;
+	return 0;
 }
 
 static int exchange_outcomes(struct anew *a)
 {
-	struct fct *t = a->r.l.t;
 	unsigned int failed = 0, n;
-	int ret;
 
-	if (fct_is_server(t))
-		return fct_hear(t, "outcomes", a->outcome, sizeof(a->outcome));
+	if (fct_is_server())
+		return fct_hear("outcomes", a->outcome, sizeof(a->outcome));
 	for (n = 0; n < SLOTS; n++) {
-		FCT_TRUE(t, a->outcome[n] != NOT_POSTED);
+		FCT_TRUE(a->outcome[n] != NOT_POSTED);
 		failed += a->outcome[n] == FAILED;
 	}
-	fct_note(t, "%u of %u failed", failed, SLOTS);
+	fct_note("%u of %u failed", failed, SLOTS);
 	/* After the close there is nothing any more but errors. */
 	for (n = 1; n < SLOTS && !a->again; n++)
-		FCT_TRUE(t, a->outcome[n - 1] == SUCCEEDED || a->outcome[n] == FAILED);
-	ret = fct_tell(t, "outcomes", a->outcome, sizeof(a->outcome));
-out:
-	return ret;
+		FCT_TRUE(a->outcome[n - 1] == SUCCEEDED || a->outcome[n] == FAILED);
+	return fct_tell("outcomes", a->outcome, sizeof(a->outcome));
 }
 
 static int prepare(struct anew *a)
 {
 	struct fct_target mine[2] = {{.key = KEY, .len = SLOTS * SLOT}}, theirs[2];
-	struct fct *t = a->r.l.t;
 	uint32_t n;
-	int ret;
 
 	memset(a->outcome, NOT_POSTED, sizeof(a->outcome));
-	if (fct_is_server(t)) {
+	if (fct_is_server()) {
 		memset(a->old.buf, 0x77, a->old.len);
 		memset(a->new.buf, a->reads ? 0x33 : 0x77, a->new.len);
 		FCT_DO(reg(a, &a->old));
@@ -221,42 +194,42 @@ static int prepare(struct anew *a)
 		for (n = 0; n < SLOTS; n++)
 			memset(a->r.local.buf + n * SLOT, (int)n + 1, SLOT);
 	}
-	FCT_DO(fct_exchange(t, "regions", mine, theirs, sizeof(mine)));
+	FCT_DO(fct_exchange("regions", mine, theirs, sizeof(mine)));
 	a->target = theirs[0];
 	a->beside = theirs[1];
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
 static int close_once(struct anew *a, unsigned int time)
 {
-	struct fct *t = a->r.l.t;
-	int ret;
-
 	a->time = time;
 	FCT_DO(prepare(a));
-	FCT_DO(fct_barrier(t, "ready"));
-	if (fct_is_client(t)) {
+	FCT_DO(fct_barrier("ready"));
+	if (fct_is_client()) {
 		FCT_DO(use_slots(a));
 		FCT_DO(fct_routed_stop(&a->r));
 	} else {
 		FCT_DO(close_between(a, time));
 	}
 	FCT_DO(exchange_outcomes(a));
-	if (fct_is_server(t) && !a->reads)
+	if (fct_is_server() && !a->reads)
 		FCT_DO(check_written(a));
-	if (fct_is_client(t) && a->reads)
+	if (fct_is_client() && a->reads)
 		FCT_DO(check_read(a));
 	if (a->mr)
-		FCT_CALL(t, fi_close(&a->mr->fid));
+		FCT_CALL(fi_close(&a->mr->fid));
 	a->mr = NULL;
-	ret = fct_barrier(t, "checked");
-out:
-	return ret;
+	return fct_barrier("checked");
 }
 
-static int closing(struct fct *t, bool reads, bool again)
+static void end_anew(struct anew *a)
+{
+	if (a->mr)
+		fi_close(&a->mr->fid);
+	fct_routed_end(&a->r);
+}
+
+static int closing(bool reads, bool again)
 {
 	struct routed_size size = {
 		.connections = 1 + TIMES,
@@ -266,42 +239,29 @@ static int closing(struct fct *t, bool reads, bool again)
 		.local = SLOTS * SLOT,
 		.own_keys = again,
 	};
-	struct anew a = {.reads = reads, .again = again};
+	FCT_AUTO(end_anew) struct anew a = {.reads = reads, .again = again};
 	unsigned int time;
-	int ret;
 
 	a.r.user = &a;
 	a.r.ended = anew_ended;
-	FCT_DO(fct_routed_up(&a.r, t, &size));
-	if (fct_is_server(t)) {
+	FCT_DO(fct_routed_up(&a.r, &size));
+	if (fct_is_server()) {
 		FCT_DO(fct_mem_alloc(&a.r.l, &a.old, SLOTS * SLOT, FI_SEND));
 		FCT_DO(fct_mem_alloc(&a.r.l, &a.new, SLOTS * SLOT, FI_SEND));
 	}
 	FCT_DO(fct_mem_alloc(&a.r.l, &a.other, PART, FI_REMOTE_READ | FI_REMOTE_WRITE));
 	for (time = 0; time < TIMES; time++)
 		FCT_DO(close_once(&a, time));
-out:
-	if (a.mr)
-		fi_close(&a.mr->fid);
-	return fct_routed_down(&a.r, ret);
+	return 0;
 }
 
-int fct_routed_closed_writing(struct fct *t)
-{
-	return closing(t, false, false);
-}
+FCT_CASE_CALL(closed_writing, "a region is closed while it is written to",
+	      closing(false, false))
 
-int fct_routed_closed_reading(struct fct *t)
-{
-	return closing(t, true, false);
-}
+FCT_CASE_CALL(closed_reading, "a region is closed while it is read", closing(true, false))
 
-int fct_routed_anew_writing(struct fct *t)
-{
-	return closing(t, false, true);
-}
+FCT_CASE_CALL(anew_writing, "another region gets the key while that is written to",
+	      closing(false, true))
 
-int fct_routed_anew_reading(struct fct *t)
-{
-	return closing(t, true, true);
-}
+FCT_CASE_CALL(anew_reading, "another region gets the key while that is read",
+	      closing(true, true))

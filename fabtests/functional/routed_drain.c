@@ -66,17 +66,14 @@ static uint32_t ops_of(const struct routed_conn *conn)
 static int connect_slot(struct drained *d, struct routed_conn *conn)
 {
 	struct fct_link *l = &d->r.l;
-	struct fct *t = l->t;
-	int ret;
 
 	conn->posted = conn->done = 0;
 	conn->c.info = fi_dupinfo(l->info);
-	FCT_TRUE(t, conn->c.info);
+	FCT_TRUE(conn->c.info);
 	FCT_DO(fct_ep_open(l, &conn->c, conn->c.info));
-	FCT_CALL(t, fi_connect(conn->c.ep, l->info->dest_addr, NULL, 0));
+	FCT_CALL(fi_connect(conn->c.ep, l->info->dest_addr, NULL, 0));
 	d->slot[conn->index].state = CONNECTING;
-out:
-	return ret;
+	return 0;
 }
 
 static int close_slot(struct drained *d, struct routed_conn *conn)
@@ -91,7 +88,6 @@ static int post(struct drained *d, struct routed_conn *conn)
 {
 	struct routed *r = &d->r;
 	ssize_t n = 0;
-	int ret = 0;
 
 	while (!n && conn->posted < ops_of(conn) && conn->busy < AHEAD) {
 		n = conn->posted % 4 == 3 ? fct_routed_read(r, conn, r->local.buf, LEN,
@@ -100,11 +96,9 @@ static int post(struct drained *d, struct routed_conn *conn)
 							     is_long(conn) ? LEN : 64,
 							     &r->peer, conn->posted);
 		if (n && n != -FI_EAGAIN)
-			FCT_CALL(r->l.t, n);
+			FCT_CALL(n);
 	}
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
 static struct routed_conn *conn_of(struct routed *r, fid_t fid)
@@ -127,50 +121,43 @@ static int say_failure(struct routed *r)
 	err.err_data = data;
 	err.err_data_size = sizeof(data) - 1;
 	if (fi_eq_readerr(r->l.eq, &err, 0) < 0)
-		return fct_fail_at(r->l.t, NULL, 0, "no error entry");
+		return fct_fail("no error entry");
 	if (err.err_data_size >= sizeof(router))
 		router = crn_get_le64(data);
-	return fct_fail_at(r->l.t, NULL, 0,
-			   "a connection failed: %s, router %" PRIu64 ", %s",
-			   fi_strerror(err.err), router, router ? why : "");
+	return fct_fail("a connection failed: %s, router %" PRIu64 ", %s",
+			fi_strerror(err.err), router, router ? why : "");
 }
 
 /* 1: an event, 0: there is none. */
 static int next_event(struct routed *r, struct fct_event *e)
 {
-	struct fct *t = r->l.t;
 	ssize_t n = fi_eq_read(r->l.eq, &e->event, e->room, sizeof(e->room), 0);
-	int ret;
 
 	if (n == -FI_EAGAIN)
 		return 0;
 	if (n == -FI_EAVAIL)
 		return say_failure(r);
-	FCT_CALL(t, n);
+	FCT_CALL(n);
 	e->len = (size_t)n - CRN_MIN(sizeof(e->cm), (size_t)n);
-	ret = 1;
-out:
-	return ret;
+	return 1;
 }
 
 static int client_event(struct drained *d)
 {
-	struct fct *t = d->r.l.t;
 	struct routed_conn *conn;
 	struct fct_event e = {0};
 	int ret;
 
-	FCT_DO(next_event(&d->r, &e));
+	FCT_GET(ret, next_event(&d->r, &e));
 	if (!ret)
 		return 0;
 	conn = conn_of(&d->r, e.cm.fid);
-	FCT_TRUE(t, conn);
+	FCT_TRUE(conn);
 	if (e.event == FI_SHUTDOWN)
-		FCT_FAIL(t, "connection %u was lost", conn->index);
-	FCT_EQ(t, e.event, FI_CONNECTED);
+		FCT_FAIL("connection %u was lost", conn->index);
+	FCT_EQ(e.event, FI_CONNECTED);
 	d->slot[conn->index].state = RUNNING;
-out:
-	return ret;
+	return 0;
 }
 
 static int step_slot(struct drained *d, struct routed_conn *conn)
@@ -196,7 +183,6 @@ static int step(struct drained *d)
 	FCT_DO(client_event(d));
 	while ((ret = fct_routed_look(&d->r)) > 0) {
 	}
-out:
 	return ret;
 }
 
@@ -207,9 +193,8 @@ static int on_op(struct routed *r, struct routed_op *op, int err)
 	struct drained *d = r->user;
 
 	if (err)
-		return fct_fail_at(r->l.t, NULL, 0,
-				   "an operation of connection %u failed: %s",
-				   op->conn->index, fi_strerror(err));
+		return fct_fail("an operation of connection %u failed: %s",
+				op->conn->index, fi_strerror(err));
 	d->ops++;
 	d->slot[op->conn->index].ops++;
 	return 0;
@@ -228,22 +213,19 @@ static uint64_t least(const struct drained *d)
 /* 1: the command is over. */
 static int command_over(struct drained *d)
 {
-	struct fct *t = d->r.l.t;
-	int how, ret;
+	int how;
 	pid_t pid;
 
 	if (!d->command)
 		return 1;
 	pid = waitpid(d->command, &how, WNOHANG);
-	FCT_TRUE(t, pid >= 0);
+	FCT_TRUE(pid >= 0);
 	if (!pid)
 		return 0;
 	d->command = 0;
 	if (!WIFEXITED(how) || WEXITSTATUS(how))
-		FCT_FAIL(t, "%s: status 0x%x", fct_routed.end, how);
-	ret = 1;
-out:
-	return ret;
+		FCT_FAIL("%s: status 0x%x", fct_routed.end, how);
+	return 1;
 }
 
 static int run_phase(struct drained *d, struct phase *phase)
@@ -255,7 +237,7 @@ static int run_phase(struct drained *d, struct phase *phase)
 	d->ops = d->shorts = d->connections = 0;
 	for (i = 0; i < LONG; i++)
 		d->slot[i].ops = 0;
-	fct_wait_init(&w, d->r.l.t, phase->name);
+	fct_wait_init(&w, phase->name);
 	w.end_ms = UINT64_MAX; /* the run's deadline holds */
 	phase->began = fct_now_ns();
 	for (turns = 1; !over_now || least(d) < OPS_AROUND || d->shorts < SHORTS_AROUND;
@@ -264,32 +246,26 @@ static int run_phase(struct drained *d, struct phase *phase)
 		if (turns % 256)
 			continue;
 		FCT_DO(fct_wait_check(&w));
-		FCT_DO(command_over(d));
+		FCT_GET(ret, command_over(d));
 		over_now = ret;
 	}
 	phase->ended = fct_now_ns();
 	phase->ops = d->ops;
 	phase->connections = d->connections;
 	phase->least = least(d);
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
 static int begin_command(struct drained *d)
 {
-	struct fct *t = d->r.l.t;
-	int ret = 0;
-
 	fflush(stdout);
 	d->command = fork();
 	if (!d->command) {
 		execl("/bin/sh", "sh", "-c", fct_routed.end, (char *)NULL);
 		_exit(127);
 	}
-	FCT_TRUE(t, d->command > 0);
-out:
-	return ret;
+	FCT_TRUE(d->command > 0);
+	return 0;
 }
 
 static bool any_open(const struct drained *d)
@@ -306,27 +282,23 @@ static bool any_open(const struct drained *d)
 static int end_all(struct drained *d)
 {
 	struct routed *r = &d->r;
-	struct fct *t = r->l.t;
 	struct fct_event e;
 	struct fct_wait w;
-	int ret;
 
 	d->ending = true;
-	fct_wait_init(&w, t, "the end of the last connections");
+	fct_wait_init(&w, "the end of the last connections");
 	while (any_open(d)) {
 		FCT_DO(step(d));
 		if (++w.spins % 256 == 0)
 			FCT_DO(fct_wait_check(&w));
 	}
 	r->conn[0].c.info = fi_dupinfo(r->l.info);
-	FCT_TRUE(t, r->conn[0].c.info);
+	FCT_TRUE(r->conn[0].c.info);
 	FCT_DO(fct_ep_open(&r->l, &r->conn[0].c, r->conn[0].c.info));
-	FCT_CALL(t,
-		 fi_connect(r->conn[0].c.ep, r->l.info->dest_addr, over, sizeof(over)));
-	FCT_DO(fct_eq_expect_err(t, r->l.eq, &r->conn[0].c.ep->fid, &e));
-	FCT_EQ(t, e.err.err, FI_ECONNREFUSED);
-out:
-	return ret;
+	FCT_CALL(fi_connect(r->conn[0].c.ep, r->l.info->dest_addr, over, sizeof(over)));
+	FCT_DO(fct_eq_expect_err(r->l.eq, &r->conn[0].c.ep->fid, &e));
+	FCT_EQ(e.err.err, FI_ECONNREFUSED);
+	return 0;
 }
 
 static void say(const struct drained *d, const struct phase *phase)
@@ -342,13 +314,12 @@ static void say(const struct drained *d, const struct phase *phase)
 		       (double)phase->least * (double)LEN / 1e6 / seconds, LONG);
 }
 
-static int client(struct drained *d)
+static int phases(struct drained *d)
 {
 	struct phase phase[] = {{.name = "before"},
 				{.name = "meanwhile"},
 				{.name = "afterwards"}};
 	uint32_t i;
-	int ret;
 
 	for (i = 0; i < CRN_COUNT(phase); i++) {
 		if (i == 1)
@@ -356,8 +327,13 @@ static int client(struct drained *d)
 		FCT_DO(run_phase(d, &phase[i]));
 		say(d, &phase[i]);
 	}
-	ret = end_all(d);
-out:
+	return end_all(d);
+}
+
+static int client(struct drained *d)
+{
+	int ret = phases(d);
+
 	if (d->command)
 		kill(d->command, SIGTERM);
 	return ret;
@@ -368,90 +344,78 @@ out:
 static int take(struct drained *d, const struct fct_event *e)
 {
 	struct routed *r = &d->r;
-	struct fct *t = r->l.t;
 	uint32_t i;
-	int ret;
 
 	for (i = 0; i < r->count && r->conn[i].c.ep; i++)
 		;
-	FCT_TRUE(t, i < r->count);
+	FCT_TRUE(i < r->count);
 	r->conn[i].c.info = e->cm.info;
 	FCT_DO(fct_ep_open(&r->l, &r->conn[i].c, e->cm.info));
-	FCT_CALL(t, fi_accept(r->conn[i].c.ep, NULL, 0));
-out:
-	return ret;
+	FCT_CALL(fi_accept(r->conn[i].c.ep, NULL, 0));
+	return 0;
 }
 
 /* 1: it is over. */
 static int server_event(struct drained *d, const struct fct_event *e)
 {
 	struct routed *r = &d->r;
-	struct fct *t = r->l.t;
 	struct routed_conn *conn;
-	int ret = 0;
 
 	switch (e->event) {
 	case FI_CONNREQ:
 		if (e->len < sizeof(over))
 			return take(d, e);
-		FCT_CALL(t, fi_reject(r->l.pep, e->cm.info->handle, NULL, 0));
+		FCT_CALL(fi_reject(r->l.pep, e->cm.info->handle, NULL, 0));
 		fi_freeinfo(e->cm.info);
 		return 1;
 	case FI_SHUTDOWN:
 		conn = conn_of(r, e->cm.fid);
-		FCT_TRUE(t, conn);
+		FCT_TRUE(conn);
 		return fct_conn_close(&r->l, &conn->c);
 	default:
-		FCT_EQ(t, e->event, FI_CONNECTED);
+		FCT_EQ(e->event, FI_CONNECTED);
 	}
-out:
-	return ret;
+	return 0;
 }
 
 static int server(struct drained *d)
 {
-	struct fct *t = d->r.l.t;
 	struct fct_event e = {0};
 	struct fct_wait w;
 	int ret = 0;
 
-	fct_wait_init(&w, t, "the client's last word");
+	fct_wait_init(&w, "the client's last word");
 	w.end_ms = UINT64_MAX; /* the run's deadline holds */
 	for (;;) {
-		FCT_DO(next_event(&d->r, &e));
+		FCT_GET(ret, next_event(&d->r, &e));
 		if (ret)
-			FCT_DO(server_event(d, &e));
+			FCT_GET(ret, server_event(d, &e));
 		if (ret)
 			break;
 		FCT_DO(fct_routed_look(&d->r));
 		if (++w.spins % 1024 == 0)
 			FCT_DO(fct_wait_check(&w));
 	}
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
-int fct_routed_drained(struct fct *t)
+FCT_CASE(drained, "connections come and go while routers are taken away, and none fails")
 {
-	const struct routed_size size = {.connections = fct_is_client(t) ? SLOTS : PLACES,
+	const struct routed_size size = {.connections = fct_is_client() ? SLOTS : PLACES,
 					 .ops = SLOTS * AHEAD,
 					 .tx = 16,
 					 .rx = 16,
 					 .exposed = LEN,
 					 .local = LEN};
-	struct drained d = {.r = {.l.t = t, .ended = on_op, .user = &d}};
+	FCT_AUTO(fct_routed_end) struct drained d = {.r = {.ended = on_op, .user = &d}};
 	struct fct_target mine = {0};
-	int ret;
 
 	if (!fct_routed.end)
-		return fct_skip(t, "--end names no command that takes routers away");
-	FCT_DO(fct_routed_open(&d.r, t, &size));
+		return fct_skip("--end names no command that takes routers away");
+	FCT_DO(fct_routed_open(&d.r, &size));
 	mine = fct_mem_target(&d.r.l, &d.r.exposed);
-	FCT_DO(fct_exchange(t, "region", &mine, &d.r.peer, sizeof(mine)));
-	FCT_DO(fct_is_client(t) ? client(&d) : server(&d));
+	FCT_DO(fct_exchange("region", &mine, &d.r.peer, sizeof(mine)));
+	FCT_DO(fct_is_client() ? client(&d) : server(&d));
 	/* The server is told by the rejection alone; it closes nothing before. */
-	ret = fct_barrier(t, "over");
-out:
-	return fct_routed_down(&d.r, ret);
+	return fct_barrier("over");
 }

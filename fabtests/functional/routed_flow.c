@@ -52,13 +52,12 @@ static int post(struct flow *f, uint64_t number)
 /* Until nothing has been accepted, and nothing completed, for a while. */
 static int fill(struct flow *f, uint64_t *number)
 {
-	const uint64_t quiet = (uint64_t)QUIET_MS * f->r.l.t->scale;
+	const uint64_t quiet = (uint64_t)QUIET_MS * fct.scale;
 	uint64_t last = fct_now_ms();
-	struct fct *t = f->r.l.t;
 	struct fct_wait w;
 	int ret;
 
-	fct_wait_init(&w, t, "-FI_EAGAIN to stay");
+	fct_wait_init(&w, "-FI_EAGAIN to stay");
 	do {
 		ret = post(f, *number);
 		if (!ret) {
@@ -67,15 +66,13 @@ static int fill(struct flow *f, uint64_t *number)
 			FCT_DO(fct_wait_check(&w));
 			continue;
 		}
-		FCT_EQ(t, ret, -FI_EAGAIN);
-		FCT_DO(fct_routed_look(&f->r));
+		FCT_EQ(ret, -FI_EAGAIN);
+		FCT_GET(ret, fct_routed_look(&f->r));
 		if (ret)
 			last = fct_now_ms();
 		FCT_DO(fct_wait_again(&w));
 	} while (fct_now_ms() - last < quiet);
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
 static void look_at_routers(long kib[ROUTED_ROUTERS])
@@ -90,38 +87,33 @@ static void look_at_routers(long kib[ROUTED_ROUTERS])
 static int check_bounds(struct flow *f, unsigned int round, uint64_t accepted)
 {
 	const uint64_t hops = fct_routed.routers + 1;
-	struct fct *t = f->r.l.t;
 	uint32_t i;
-	int ret = 0;
 
 	look_at_routers(f->full[round]);
 	if (accepted > TX + hops * HELD)
-		FCT_FAIL(t, "%llu messages of %zu bytes were accepted, of which %u wait",
+		FCT_FAIL("%llu messages of %zu bytes were accepted, of which %u wait",
 			 (unsigned long long)accepted, f->len, TX);
 	for (i = 0; MEMORY_IS_KNOWN && i < fct_routed.routers; i++) {
-		FCT_TRUE(t, f->before[i] > 0 && f->full[round][i] > 0);
+		FCT_TRUE(f->before[i] > 0 && f->full[round][i] > 0);
 		if (f->full[0][i] > f->before[i] + NEEDED)
-			FCT_FAIL(t, "router %u had %ld KiB, and has %ld", i + 1,
+			FCT_FAIL("router %u had %ld KiB, and has %ld", i + 1,
 				 f->before[i], f->full[0][i]);
 		if (f->full[round][i] > f->full[0][i] + LATER)
-			FCT_FAIL(t, "router %u had %ld KiB, and has %ld in round %u",
-				 i + 1, f->full[0][i], f->full[round][i], round);
+			FCT_FAIL("router %u had %ld KiB, and has %ld in round %u", i + 1,
+				 f->full[0][i], f->full[round][i], round);
 	}
-out:
-	return ret;
+	return 0;
 }
 
 static int send_round(struct flow *f, unsigned int round, uint64_t *number)
 {
 	const uint64_t first = *number;
-	struct fct *t = f->r.l.t;
 	uint64_t accepted;
-	int ret;
 
 	FCT_DO(fill(f, number));
 	accepted = *number - first;
 	FCT_DO(check_bounds(f, round, accepted));
-	FCT_DO(fct_tell(t, "accepted", &accepted, sizeof(accepted)));
+	FCT_DO(fct_tell("accepted", &accepted, sizeof(accepted)));
 	FCT_DO(fct_routed_await(&f->r, 0, "every message to complete"));
 	if (round == ROUNDS - 1)
 		fct_routed_say(&f->r,
@@ -129,9 +121,7 @@ static int send_round(struct flow *f, unsigned int round, uint64_t *number)
 			       "%ld KiB before, %ld then, %ld in the last round",
 			       (unsigned long long)accepted, f->len, fct_routed.routers,
 			       f->before[0], f->full[0][0], f->full[round][0]);
-	ret = fct_barrier(t, "arrived");
-out:
-	return ret;
+	return fct_barrier("arrived");
 }
 
 /* --- The target --- */
@@ -139,83 +129,65 @@ out:
 static int arrived(struct routed *r, struct routed_op *op, int err)
 {
 	struct flow *f = r->user;
-	struct fct *t = r->l.t;
-	int ret = 0;
 
 	if (err)
-		FCT_FAIL(t, "message %llu: %s", (unsigned long long)op->number,
+		FCT_FAIL("message %llu: %s", (unsigned long long)op->number,
 			 fi_strerror(err));
 	if (op->receives)
-		FCT_DATA(t, buffer(f, op->number), f->len, op->number % BUFS);
-out:
-	return ret;
+		FCT_DATA(buffer(f, op->number), f->len, op->number % BUFS);
+	return 0;
 }
 
 static int receive_round(struct flow *f, uint64_t *number)
 {
-	struct fct *t = f->r.l.t;
 	struct fct_wait w;
 	uint64_t accepted, end;
 	int ret;
 
-	FCT_DO(fct_hear(t, "accepted", &accepted, sizeof(accepted)));
+	FCT_DO(fct_hear("accepted", &accepted, sizeof(accepted)));
 	end = *number + accepted;
-	fct_wait_init(&w, t, "every message to arrive");
+	fct_wait_init(&w, "every message to arrive");
 	while (f->r.conn[0].arrived < end) {
 		/* Two of them never have one buffer. */
 		while (*number < end && f->r.busy < BUFS) {
 			memset(buffer(f, *number), 0, f->len);
-			FCT_CALL(t, fct_routed_recv(&f->r, &f->r.conn[0],
-						    buffer(f, *number), f->len, *number));
+			FCT_CALL(fct_routed_recv(&f->r, &f->r.conn[0], buffer(f, *number),
+						 f->len, *number));
 			++*number;
 		}
-		FCT_DO(fct_routed_look(&f->r));
+		FCT_GET(ret, fct_routed_look(&f->r));
 		if (!ret)
 			FCT_DO(fct_wait_again(&w));
 	}
-	ret = fct_barrier(t, "arrived");
-out:
-	return ret;
+	return fct_barrier("arrived");
 }
 
-static int unposted(struct fct *t, size_t len, bool inject)
+static int unposted(size_t len, bool inject)
 {
 	const struct routed_size size = {
 		.connections = 1, .ops = 2 * TX, .tx = TX, .rx = RX, .local = BUFS * len};
-	struct flow f = {.len = len, .inject = inject};
+	FCT_AUTO(fct_routed_end) struct flow f = {.len = len, .inject = inject};
 	uint64_t number = 0;
 	unsigned int round;
-	int ret;
 
 	f.r.user = &f;
 	f.r.ended = arrived;
-	FCT_DO(fct_routed_up(&f.r, t, &size));
+	FCT_DO(fct_routed_up(&f.r, &size));
 	look_at_routers(f.before);
-	for (round = 0; round < BUFS && fct_is_client(t); round++)
+	for (round = 0; round < BUFS && fct_is_client(); round++)
 		fct_fill(buffer(&f, round), len, round);
 	for (round = 0; round < ROUNDS; round++)
-		FCT_DO(fct_is_client(t) ? send_round(&f, round, &number)
-					: receive_round(&f, &number));
-out:
-	return fct_routed_down(&f.r, ret);
+		FCT_DO(fct_is_client() ? send_round(&f, round, &number)
+				       : receive_round(&f, &number));
+	return 0;
 }
 
-int fct_routed_unposted_byte(struct fct *t)
-{
-	return unposted(t, 1, false);
-}
+FCT_CASE_CALL(unposted_byte,
+	      "1 byte each, and no receives: -FI_EAGAIN, and all arrive later",
+	      unposted(1, false))
 
-int fct_routed_unposted_eager(struct fct *t)
-{
-	return unposted(t, 8192, false);
-}
+FCT_CASE_CALL(unposted_eager, "8 KiB each", unposted(8192, false))
 
-int fct_routed_unposted_large(struct fct *t)
-{
-	return unposted(t, 1 << 20, false);
-}
+FCT_CASE_CALL(unposted_large, "1 MiB each", unposted(1 << 20, false))
 
-int fct_routed_unposted_inject(struct fct *t)
-{
-	return unposted(t, 1, true);
-}
+FCT_CASE_CALL(unposted_inject, "the same by fi_inject", unposted(1, true))

@@ -41,12 +41,12 @@ static void fill_huge(uint8_t *at, uint64_t by)
 	fct_fill(at + EDGE + MIDDLE, EDGE, by + 2);
 }
 
-static int compare_huge(struct fct *t, const uint8_t *at, uint64_t by, const char *what)
+static int compare_huge(const uint8_t *at, uint64_t by, const char *what)
 {
-	if (fct_compare(t, at, EDGE, by, 0, what) ||
-	    fct_compare(t, at + EDGE, FOLD, by + 1, 0, what))
+	if (fct_compare(at, EDGE, by, 0, what) ||
+	    fct_compare(at + EDGE, FOLD, by + 1, 0, what))
 		return -1;
-	return fct_compare(t, at + EDGE + MIDDLE, EDGE - 13, by + 2, 0, what);
+	return fct_compare(at + EDGE + MIDDLE, EDGE - 13, by + 2, 0, what);
 }
 
 static int wait_long(struct routed *r, const char *what)
@@ -54,84 +54,78 @@ static int wait_long(struct routed *r, const char *what)
 	struct fct_wait w;
 	int ret = 0;
 
-	fct_wait_init(&w, r->l.t, what);
+	fct_wait_init(&w, what);
 	w.end_ms = UINT64_MAX; /* the run's deadline holds */
 	while (r->busy) {
-		FCT_DO(fct_routed_look(r));
+		FCT_GET(ret, fct_routed_look(r));
 		if (!ret && ++w.spins % 1024 == 0)
 			FCT_DO(fct_wait_check(&w));
 	}
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
 static int use_huge(struct routed *r, struct fct_mem *m)
 {
 	struct routed_conn *conn = &r->conn[0];
-	struct fct *t = r->l.t;
-	int ret;
 
 	r->local.desc = m->desc;
-	if (fct_is_server(t)) {
-		FCT_CALL(t, fct_routed_recv(r, conn, m->buf, HUGE_LEN, 0));
-		FCT_DO(fct_barrier(t, "receive"));
+	if (fct_is_server()) {
+		FCT_CALL(fct_routed_recv(r, conn, m->buf, HUGE_LEN, 0));
+		FCT_DO(fct_barrier("receive"));
 		FCT_DO(wait_long(r, "a message of more than 4 GiB"));
-		FCT_DO(compare_huge(t, m->buf, 1, "the message"));
+		FCT_DO(compare_huge(m->buf, 1, "the message"));
 		fill_huge(m->buf, 5);
-		FCT_CALL(t, fct_routed_recv(r, conn, m->buf + HUGE_LEN, 1, 0));
-		FCT_DO(fct_barrier(t, "read"));
+		FCT_CALL(fct_routed_recv(r, conn, m->buf + HUGE_LEN, 1, 0));
+		FCT_DO(fct_barrier("read"));
 		FCT_DO(wait_long(r, "a read of more than 4 GiB"));
-		FCT_CALL(t, fct_routed_recv(r, conn, m->buf + HUGE_LEN, 1, 0));
-		FCT_DO(fct_barrier(t, "write"));
+		FCT_CALL(fct_routed_recv(r, conn, m->buf + HUGE_LEN, 1, 0));
+		FCT_DO(fct_barrier("write"));
 		FCT_DO(wait_long(r, "a write of more than 4 GiB"));
-		return compare_huge(t, m->buf, 9, "the write");
+		return compare_huge(m->buf, 9, "the write");
 	}
 	fill_huge(m->buf, 1);
-	FCT_DO(fct_barrier(t, "receive"));
-	FCT_CALL(t, fct_routed_send(r, conn, m->buf, HUGE_LEN, 0));
+	FCT_DO(fct_barrier("receive"));
+	FCT_CALL(fct_routed_send(r, conn, m->buf, HUGE_LEN, 0));
 	FCT_DO(wait_long(r, "a message of more than 4 GiB"));
-	FCT_DO(fct_barrier(t, "read"));
-	FCT_CALL(t, fct_routed_read(r, conn, m->buf, HUGE_LEN, &r->peer, 0));
+	FCT_DO(fct_barrier("read"));
+	FCT_CALL(fct_routed_read(r, conn, m->buf, HUGE_LEN, &r->peer, 0));
 	FCT_DO(wait_long(r, "a read of more than 4 GiB"));
-	FCT_DO(compare_huge(t, m->buf, 5, "the read"));
+	FCT_DO(compare_huge(m->buf, 5, "the read"));
 	FCT_DO(fct_routed_stop(r));
 	fill_huge(m->buf, 9);
-	FCT_DO(fct_barrier(t, "write"));
-	FCT_CALL(t, fct_routed_write(r, conn, m->buf, HUGE_LEN, &r->peer, 0));
-	FCT_CALL(t, fct_routed_send(r, conn, m->buf, 1, 0));
-	ret = wait_long(r, "a write of more than 4 GiB");
-out:
-	return ret;
+	FCT_DO(fct_barrier("write"));
+	FCT_CALL(fct_routed_write(r, conn, m->buf, HUGE_LEN, &r->peer, 0));
+	FCT_CALL(fct_routed_send(r, conn, m->buf, 1, 0));
+	return wait_long(r, "a write of more than 4 GiB");
 }
 
-int fct_routed_huge(struct fct *t)
+static void unmap_huge(uint8_t **at)
+{
+	if (*at)
+		munmap(*at, 2 * EDGE + MIDDLE);
+}
+
+FCT_CASE(huge, "more than 4 GiB at once")
 {
 	const struct routed_size size = {
 		.connections = 1, .ops = 8, .tx = 16, .rx = 16, .local = 4096};
-	struct routed r = {.l.t = t};
+	FCT_AUTO(unmap_huge) uint8_t *at = NULL;
+	FCT_AUTO(fct_routed_end) struct routed r = {0};
 	struct fct_target mine;
 	struct fct_mem m = {0};
-	uint8_t *at = NULL;
-	int ret;
 
 	if (!fct_routed.full)
-		return fct_skip(t, "takes long: with --full");
-	FCT_DO(fct_routed_up(&r, t, &size));
+		return fct_skip("takes long: with --full");
+	FCT_DO(fct_routed_up(&r, &size));
 	if (r.l.info->ep_attr->max_msg_size < HUGE_LEN)
-		FCT_FAIL(t, "messages of %zu bytes at most",
+		FCT_FAIL("messages of %zu bytes at most",
 			 r.l.info->ep_attr->max_msg_size);
 	at = map_huge();
-	FCT_TRUE(t, at);
+	FCT_TRUE(at);
 	FCT_DO(fct_mem_reg(&r.l, &m, at, 2 * EDGE + MIDDLE,
 			   FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ |
 				   FI_REMOTE_WRITE));
 	mine = fct_mem_target(&r.l, &m);
-	FCT_DO(fct_exchange(t, "huge", &mine, &r.peer, sizeof(mine)));
-	ret = use_huge(&r, &m);
-out:
-	ret = fct_routed_down(&r, ret);
-	if (at)
-		munmap(at, 2 * EDGE + MIDDLE);
-	return ret;
+	FCT_DO(fct_exchange("huge", &mine, &r.peer, sizeof(mine)));
+	return use_huge(&r, &m);
 }

@@ -63,29 +63,25 @@ struct keys {
 static int keys_ended(struct routed *r, struct routed_op *op, int err)
 {
 	struct keys *k = r->user;
-	struct fct *t = r->l.t;
-	int ret = 0;
 
 	if (op->receives || op->kind == GOOD) {
 		if (err)
-			FCT_FAIL(t, "an operation beside %s: %s",
+			FCT_FAIL("an operation beside %s: %s",
 				 refusals[op->number % REFUSALS].what, fi_strerror(err));
 		return 0;
 	}
 	if (op->kind == BEHIND) {
 		if (err != FI_ECANCELED)
-			FCT_FAIL(t, "what is behind %s: %d (%s)",
-				 refusals[op->number].what, err, fi_strerror(err));
+			FCT_FAIL("what is behind %s: %d (%s)", refusals[op->number].what,
+				 err, fi_strerror(err));
 		return 0;
 	}
 	k->errors++;
 	if (!err)
-		FCT_FAIL(t, "%s has succeeded", refusals[op->number].what);
+		FCT_FAIL("%s has succeeded", refusals[op->number].what);
 	if (err != FI_EKEYREJECTED && err != FI_EACCES)
-		FCT_FAIL(t, "%s: %d (%s)", refusals[op->number].what, err,
-			 fi_strerror(err));
-out:
-	return ret;
+		FCT_FAIL("%s: %d (%s)", refusals[op->number].what, err, fi_strerror(err));
+	return 0;
 }
 
 /* What is refused by the call itself has no completion. */
@@ -94,16 +90,14 @@ static int post_refusal(struct keys *k, unsigned int which, uint64_t *accepted)
 	const struct refusal *f = &refusals[which];
 	struct routed_conn *conn = &k->r.conn[1 + which];
 	struct fct_target to = k->target[f->region];
-	struct fct *t = k->r.l.t;
 	struct routed_op *op;
 	ssize_t n;
-	int ret = 0;
 
 	to.addr += f->offset;
 	if (f->bad_key)
 		to.key ^= 0x5a5a5a;
 	op = fct_routed_take(&k->r, conn);
-	FCT_TRUE(t, op);
+	FCT_TRUE(op);
 	op->kind = BAD;
 	op->number = which;
 	if (f->reads)
@@ -116,10 +110,8 @@ static int post_refusal(struct keys *k, unsigned int which, uint64_t *accepted)
 	if (n)
 		fct_routed_give(&k->r, op);
 	if (n != -FI_EINVAL)
-		FCT_CALL(t, n);
-	ret = 0;
-out:
-	return ret;
+		FCT_CALL(n);
+	return 0;
 }
 
 /* A read that comes too late, if the connection's end was not faster. */
@@ -127,11 +119,9 @@ static int post_behind(struct keys *k, unsigned int which)
 {
 	struct routed_conn *conn = &k->r.conn[1 + which];
 	struct routed_op *op = fct_routed_take(&k->r, conn);
-	struct fct *t = k->r.l.t;
 	ssize_t n;
-	int ret = 0;
 
-	FCT_TRUE(t, op);
+	FCT_TRUE(op);
 	op->kind = BEHIND;
 	op->number = which;
 	n = fi_read(conn->c.ep, k->r.local.buf + 2 * LARGE, PART, k->r.local.desc, 0,
@@ -139,10 +129,8 @@ static int post_behind(struct keys *k, unsigned int which)
 	if (n)
 		fct_routed_give(&k->r, op);
 	if (n != -FI_ENOTCONN)
-		FCT_CALL(t, n);
-	ret = 0;
-out:
-	return ret;
+		FCT_CALL(n);
+	return 0;
 }
 
 /* A write, and a read of that, which succeed. */
@@ -150,18 +138,15 @@ static int beside(struct keys *k, struct routed_conn *conn, unsigned int which)
 {
 	const size_t len = which % 3 ? PART : LARGE;
 	uint8_t *local = k->r.local.buf;
-	struct fct *t = k->r.l.t;
-	int ret;
 
 	fct_fill(local, len, which);
 	memset(local + LARGE, 0, len);
-	FCT_CALL(t, fct_routed_write(&k->r, conn, local, len, &k->target[FREE], which));
-	FCT_CALL(t, fct_routed_read(&k->r, conn, local + LARGE, len, &k->target[FREE],
-				    which));
+	FCT_CALL(fct_routed_write(&k->r, conn, local, len, &k->target[FREE], which));
+	FCT_CALL(fct_routed_read(&k->r, conn, local + LARGE, len, &k->target[FREE],
+				 which));
 	FCT_DO(fct_routed_await(&k->r, 0, "what is not refused"));
-	FCT_DATA(t, local + LARGE, len, which);
-out:
-	return ret;
+	FCT_DATA(local + LARGE, len, which);
+	return 0;
 }
 
 static int refuse(struct keys *k, unsigned int which, uint64_t *accepted)
@@ -169,21 +154,18 @@ static int refuse(struct keys *k, unsigned int which, uint64_t *accepted)
 	struct routed_conn *conn = &k->r.conn[1 + which];
 	uint8_t *local = k->r.local.buf;
 	const uint64_t before = *accepted;
-	struct fct *t = k->r.l.t;
-	int i, ret;
+	int i;
 
 	memset(local + 2 * LARGE, 0x11, LARGE);
 	for (i = 0; i < OFTEN; i++)
 		FCT_DO(beside(k, conn, which));
 	FCT_DO(post_refusal(k, which, accepted));
 	if (*accepted == before)
-		goto out;
+		return 0;
 	FCT_DO(post_behind(k, which));
 	FCT_DO(fct_routed_await(&k->r, 0, refusals[which].what));
-	FCT_TRUE(t, fct_all(local + 2 * LARGE, LARGE, 0x11));
-	ret = beside(k, &k->r.conn[SAFE], which);
-out:
-	return ret;
+	FCT_TRUE(fct_all(local + 2 * LARGE, LARGE, 0x11));
+	return beside(k, &k->r.conn[SAFE], which);
 }
 
 static int open_regions(struct keys *k)
@@ -194,48 +176,43 @@ static int open_regions(struct keys *k)
 		[WRITABLE] = FI_REMOTE_WRITE,
 	};
 	struct fct_target mine[REGIONS];
-	struct fct *t = k->r.l.t;
-	int i, ret;
+	int i;
 
 	for (i = 0; i < REGIONS; i++) {
 		FCT_DO(fct_mem_alloc(&k->r.l, &k->region[i], LARGE, access[i]));
 		memset(k->region[i].buf, 0x22, LARGE);
 		mine[i] = fct_mem_target(&k->r.l, &k->region[i]);
 	}
-	ret = fct_exchange(t, "regions", mine, k->target, sizeof(mine));
-out:
-	return ret;
+	return fct_exchange("regions", mine, k->target, sizeof(mine));
 }
 
-int fct_routed_refused(struct fct *t)
+FCT_CASE(refused, "what a key does not allow fails alone")
 {
 	const struct routed_size size = {.connections = 1 + REFUSALS,
 					 .ops = 64,
 					 .tx = 16,
 					 .rx = 16,
 					 .local = 4 * LARGE};
-	struct keys k = {.r.l.t = t};
+	FCT_AUTO(fct_routed_end) struct keys k = {0};
 	uint64_t accepted = 0;
 	unsigned int which;
-	int ret;
 
 	k.r.user = &k;
 	k.r.ended = keys_ended;
-	FCT_DO(fct_routed_up(&k.r, t, &size));
+	FCT_DO(fct_routed_up(&k.r, &size));
 	FCT_DO(open_regions(&k));
-	if (fct_is_server(t))
+	if (fct_is_server())
 		FCT_DO(fct_routed_stop_arm(&k.r));
-	FCT_DO(fct_barrier(t, "ready"));
-	if (fct_is_server(t)) {
+	FCT_DO(fct_barrier("ready"));
+	if (fct_is_server()) {
 		FCT_DO(fct_routed_until_stop(&k.r));
-		FCT_TRUE(t, fct_all(k.region[READABLE].buf, LARGE, 0x22));
-		FCT_TRUE(t, fct_all(k.region[WRITABLE].buf, LARGE, 0x22));
+		FCT_TRUE(fct_all(k.region[READABLE].buf, LARGE, 0x22));
+		FCT_TRUE(fct_all(k.region[WRITABLE].buf, LARGE, 0x22));
 	} else {
 		for (which = 0; which < REFUSALS; which++)
 			FCT_DO(refuse(&k, which, &accepted));
-		FCT_EQ(t, k.errors, accepted);
+		FCT_EQ(k.errors, accepted);
 		FCT_DO(fct_routed_stop(&k.r));
 	}
-out:
-	return fct_routed_down(&k.r, ret);
+	return 0;
 }

@@ -56,10 +56,8 @@ static ssize_t post_next(struct lost_end *e, struct routed_conn *conn)
 
 static int post_some(struct lost_end *e)
 {
-	struct fct *t = e->r.l.t;
 	uint32_t i;
 	ssize_t n;
-	int ret = 0;
 
 	for (i = 0; i < e->r.count; i++) {
 		n = -FI_EAGAIN;
@@ -68,25 +66,19 @@ static int post_some(struct lost_end *e)
 		if (n == -FI_ENOTCONN || n == -FI_ESHUTDOWN)
 			e->refused = true;
 		else if (n != -FI_EAGAIN)
-			FCT_CALL(t, n);
+			FCT_CALL(n);
 	}
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
 static int step(struct lost_end *e)
 {
-	int ret;
-
 	FCT_DO(post_some(e));
 	FCT_DO(fct_routed_look(&e->r));
-	ret = fct_routed_event(&e->r);
-out:
-	return ret;
+	return fct_routed_event(&e->r);
 }
 
-static int up(struct lost_end *e, struct fct *t)
+static int up(struct lost_end *e)
 {
 	const struct routed_size size = {.connections = CONNS,
 					 .ops = OPS,
@@ -95,19 +87,15 @@ static int up(struct lost_end *e, struct fct *t)
 					 .exposed = LEN,
 					 .local = 3 * LEN};
 	uint32_t i, n;
-	int ret;
 
-	e->r.l.t = t;
 	e->r.user = e;
 	e->r.ended = lost_ended;
-	FCT_DO(fct_routed_up(&e->r, t, &size));
+	FCT_DO(fct_routed_up(&e->r, &size));
 	for (i = 0; i < CONNS; i++)
 		for (n = 0; n < RECEIVES; n++)
-			FCT_CALL(t, fct_routed_recv(&e->r, &e->r.conn[i],
-						    e->r.local.buf + LEN, LEN, 0));
-	ret = fct_barrier(t, "receives");
-out:
-	return ret;
+			FCT_CALL(fct_routed_recv(&e->r, &e->r.conn[i],
+						 e->r.local.buf + LEN, LEN, 0));
+	return fct_barrier("receives");
 }
 
 /* --- Who is left --- */
@@ -123,28 +111,26 @@ static bool all_heard(const struct lost_end *e)
 
 static int hear_of_it(struct lost_end *e)
 {
-	struct fct *t = e->r.l.t;
 	struct fct_wait w;
 	unsigned int i;
 	int ret = 0;
 
-	fct_wait_init(&w, t, "FI_SHUTDOWN of every connection");
+	fct_wait_init(&w, "FI_SHUTDOWN of every connection");
 	while (!all_heard(e)) {
-		FCT_DO(step(e));
+		FCT_GET(ret, step(e));
 		if (!ret && ++w.spins % 256 == 0)
 			FCT_DO(fct_wait_check(&w));
 	}
 	e->heard = fct_now_ms();
 	FCT_DO(fct_routed_await(&e->r, 0, "the end of every operation"));
-	FCT_TRUE(t, e->r.failed);
+	FCT_TRUE(e->r.failed);
 	for (i = 0; i < 1000; i++) {
-		FCT_DO(fct_routed_look(&e->r));
-		FCT_EQ(t, ret, 0);
-		FCT_DO(fct_routed_event(&e->r));
-		FCT_EQ(t, ret, 0);
+		FCT_GET(ret, fct_routed_look(&e->r));
+		FCT_EQ(ret, 0);
+		FCT_GET(ret, fct_routed_event(&e->r));
+		FCT_EQ(ret, 0);
 	}
-out:
-	return ret;
+	return 0;
 }
 
 /* How long it took depends on what else the machine does; hear_of_it has a deadline. */
@@ -154,7 +140,7 @@ static void say_time(const struct lost_end *e, const char *who)
 
 	printf("#   %s: the %s hears of it within %llu ms, %llu operations ended in "
 	       "error\n",
-	       e->r.l.t->cur->name, who, (unsigned long long)ms,
+	       fct.cur->name, who, (unsigned long long)ms,
 	       (unsigned long long)e->r.failed);
 	fflush(stdout);
 }
@@ -166,123 +152,104 @@ static int begin(struct lost_end *e, uint64_t well)
 	struct fct_wait w;
 	int ret = 0;
 
-	fct_wait_init(&w, e->r.l.t, "transfers");
+	fct_wait_init(&w, "transfers");
 	while (e->well < well) {
-		FCT_DO(step(e));
+		FCT_GET(ret, step(e));
 		if (!ret && ++w.spins % 256 == 0)
 			FCT_DO(fct_wait_check(&w));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 static int run_command(struct lost_end *e)
 {
-	struct fct *t = e->r.l.t;
-	int ret = 0;
-
 	e->killed = fct_now_ms();
 	e->command = fork();
 	if (!e->command) {
 		execl("/bin/sh", "sh", "-c", fct_routed.end, (char *)NULL);
 		_exit(127);
 	}
-	FCT_TRUE(t, e->command > 0);
-out:
-	return ret;
+	FCT_TRUE(e->command > 0);
+	return 0;
 }
 
 static int command_ended(struct lost_end *e)
 {
-	struct fct *t = e->r.l.t;
-	int how, ret = 0;
+	int how;
 
-	FCT_TRUE(t, waitpid(e->command, &how, 0) == e->command);
+	FCT_TRUE(waitpid(e->command, &how, 0) == e->command);
 	if (!WIFEXITED(how) || WEXITSTATUS(how))
-		FCT_FAIL(t, "%s: status 0x%x", fct_routed.end, how);
-out:
-	return ret;
+		FCT_FAIL("%s: status 0x%x", fct_routed.end, how);
+	return 0;
 }
 
-int fct_routed_router_lost(struct fct *t)
+FCT_CASE(router_lost, "a router is")
 {
-	struct lost_end e = {.r.l.t = t};
+	FCT_AUTO(fct_routed_end) struct lost_end e = {0};
 	uint64_t when;
-	int ret;
 
 	if (!fct_routed.end)
-		return fct_skip(t, "--end names no command that ends a router");
-	FCT_DO(up(&e, t));
+		return fct_skip("--end names no command that ends a router");
+	FCT_DO(up(&e));
 	/* The other side may be in the midst of it then. */
-	FCT_DO(begin(&e, fct_is_client(t) ? BEFORE : BEFORE / 4));
-	if (fct_is_client(t))
+	FCT_DO(begin(&e, fct_is_client() ? BEFORE : BEFORE / 4));
+	if (fct_is_client())
 		FCT_DO(run_command(&e));
 	FCT_DO(hear_of_it(&e));
-	if (fct_is_client(t))
+	if (fct_is_client())
 		FCT_DO(command_ended(&e));
-	FCT_DO(fct_exchange(t, "killed", &e.killed, &when, sizeof(when)));
-	e.killed = fct_is_client(t) ? e.killed : when;
-	say_time(&e, fct_role_name(t));
-out:
-	return fct_routed_down(&e.r, ret);
+	FCT_DO(fct_exchange("killed", &e.killed, &when, sizeof(when)));
+	e.killed = fct_is_client() ? e.killed : when;
+	say_time(&e, fct_role_name());
+	return 0;
 }
 
 /* --- An end --- */
 
-static _Noreturn void die_between(struct fct *t, pid_t parent)
+static _Noreturn void die_between(pid_t parent)
 {
-	struct lost_end e = {.r.l.t = t};
+	struct lost_end e = {0};
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	if (!up(&e, t) && !begin(&e, BEFORE))
+	if (!up(&e) && !begin(&e, BEFORE))
 		kill(getpid(), SIGKILL);
-	fprintf(stderr, "who was to be killed: %s\n", t->why);
+	fprintf(stderr, "who was to be killed: %s\n", fct.why);
 	_exit(1);
 }
 
-static int doomed(struct fct *t)
+static int doomed(void)
 {
 	const pid_t parent = getpid();
 	uint64_t when;
 	pid_t pid;
-	int how, ret = 0;
+	int how;
 
 	fflush(stdout);
 	pid = fork();
 	if (!pid)
-		die_between(t, parent);
-	FCT_TRUE(t, pid > 0 && waitpid(pid, &how, 0) == pid);
+		die_between(parent);
+	FCT_TRUE(pid > 0 && waitpid(pid, &how, 0) == pid);
 	if (!WIFSIGNALED(how) || WTERMSIG(how) != SIGKILL)
-		FCT_FAIL(t, "the process that was to be killed ended otherwise: 0x%x",
-			 how);
+		FCT_FAIL("the process that was to be killed ended otherwise: 0x%x", how);
 	when = fct_now_ms();
-	FCT_DO(fct_tell(t, "killed", &when, sizeof(when)));
-	ret = fct_barrier(t, "closing");
-out:
-	return ret;
+	FCT_DO(fct_tell("killed", &when, sizeof(when)));
+	return fct_barrier("closing");
 }
 
-static int survivor(struct fct *t)
+static int survivor(void)
 {
-	struct lost_end e = {.r.l.t = t};
-	int ret;
+	FCT_AUTO(fct_routed_end) struct lost_end e = {0};
 
-	FCT_DO(up(&e, t));
+	FCT_DO(up(&e));
 	FCT_DO(hear_of_it(&e));
-	FCT_DO(fct_hear(t, "killed", &e.killed, sizeof(e.killed)));
-	say_time(&e, fct_role_name(t));
-out:
-	return fct_routed_down(&e.r, ret);
+	FCT_DO(fct_hear("killed", &e.killed, sizeof(e.killed)));
+	say_time(&e, fct_role_name());
+	return 0;
 }
 
-int fct_routed_target_lost(struct fct *t)
-{
-	return fct_is_server(t) ? doomed(t) : survivor(t);
-}
+FCT_CASE_CALL(target_lost, "the target is killed in the middle of transfers",
+	      fct_is_server() ? doomed() : survivor())
 
-int fct_routed_client_lost(struct fct *t)
-{
-	return fct_is_client(t) ? doomed(t) : survivor(t);
-}
+FCT_CASE_CALL(client_lost, "the client is", fct_is_client() ? doomed() : survivor())

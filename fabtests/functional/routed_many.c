@@ -20,8 +20,8 @@
 static int many_ended(struct routed *r, struct routed_op *op, int err)
 {
 	if (err)
-		return fct_fail_at(r->l.t, NULL, 0, "a read of connection %u: %s",
-				   op->conn->index, fi_strerror(err));
+		return fct_fail("a read of connection %u: %s", op->conn->index,
+				fi_strerror(err));
 	op->conn->bytes += op->len;
 	++*(uint64_t *)r->user;
 	return 0;
@@ -51,7 +51,7 @@ static long routers_resident(void)
 /* What the routers have in memory beside what they had before, of each connection. */
 static void say_memory(const struct routed *r, const char *when, long before)
 {
-	if (!fct_routed.routers || fct_is_server(r->l.t))
+	if (!fct_routed.routers || fct_is_server())
 		return;
 	fct_routed_say(r, "%u connections %s: %.1f KiB each in the routers' memory",
 		       r->count, when, (double)(routers_resident() - before) / r->count);
@@ -81,31 +81,27 @@ static int look_until_over(struct routed *r)
 	struct fct_wait w;
 	int ret = 0;
 
-	fct_wait_init(&w, r->l.t, "a short read");
+	fct_wait_init(&w, "a short read");
 	while (r->busy) {
-		FCT_DO(fct_routed_look(r));
+		FCT_GET(ret, fct_routed_look(r));
 		if (!ret && ++w.spins % 1024 == 0)
 			FCT_DO(fct_wait_check(&w));
 	}
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
 static int ping(struct routed *r, const char *where)
 {
 	static uint64_t ns[MANY_PINGS];
 	struct routed_conn *conn = &r->conn[r->count / 2];
-	struct fct *t = r->l.t;
 	uint64_t begun;
 	uint32_t i;
-	int ret = 0;
 
 	if (!conn->c.ep)
 		conn = r->conn;
 	for (i = 0; i < MANY_PINGS; i++) {
 		begun = fct_now_ns();
-		FCT_CALL(t, read_one(r, conn, 8));
+		FCT_CALL(read_one(r, conn, 8));
 		FCT_DO(look_until_over(r));
 		ns[i] = fct_now_ns() - begun;
 	}
@@ -113,21 +109,16 @@ static int ping(struct routed *r, const char *where)
 	fct_routed_say(r, "8 bytes read on one %s: median %.1f us, 99 %% within %.1f us",
 		       where, (double)ns[MANY_PINGS / 2] / 1e3,
 		       (double)ns[MANY_PINGS * 99 / 100] / 1e3);
-out:
-	return ret;
+	return 0;
 }
 
 /* --- Some of them at once --- */
 
 static int read_on(struct routed *r, struct routed_conn *conn)
 {
-	struct fct *t = r->l.t;
-	int ret = 0;
-
 	while (conn->busy < MANY_WINDOW)
-		FCT_CALL(t, read_one(r, conn, MANY_LEN));
-out:
-	return ret;
+		FCT_CALL(read_one(r, conn, MANY_LEN));
+	return 0;
 }
 
 /* What arrives is taken before more is asked for. */
@@ -143,12 +134,11 @@ static int look_all(struct routed *r)
 
 static int read_all(struct routed *r, uint32_t count, const char *who)
 {
-	const uint64_t end = fct_now_ms() + (uint64_t)MANY_MS * r->l.t->scale;
+	const uint64_t end = fct_now_ms() + (uint64_t)MANY_MS * fct.scale;
 	const uint64_t begun = fct_now_ns(), before = *(uint64_t *)r->user;
 	const uint64_t least = before + (uint64_t)count * MANY_READS;
 	double seconds;
 	uint32_t i;
-	int ret = 0;
 
 	for (i = 0; i < count; i++)
 		r->conn[i].bytes = 0;
@@ -160,23 +150,19 @@ static int read_all(struct routed *r, uint32_t count, const char *who)
 	seconds = (double)(fct_now_ns() - begun) / 1e9;
 	fct_routed_say(r, "4 KiB read on %s: %.0f a second", who,
 		       (double)(*(uint64_t *)r->user - before) / seconds);
-out:
-	return ret;
+	return 0;
 }
 
 static int read_fairly(struct routed *r)
 {
-	struct fct *t = r->l.t;
 	double index;
-	int ret;
 
 	FCT_DO(read_all(r, r->count, "all"));
 	index = fct_routed_jain(r);
 	fct_routed_say(r, "Jain index %.3f", index);
 	if (index < MANY_FAIR)
-		FCT_FAIL(t, "Jain index %.3f", index);
-out:
-	return ret;
+		FCT_FAIL("Jain index %.3f", index);
+	return 0;
 }
 
 /* --- All of it --- */
@@ -185,59 +171,42 @@ static int connect_rest(struct routed *r)
 {
 	const uint64_t begun = fct_now_ns();
 	uint32_t i;
-	int ret = 0;
 
 	for (i = 1; i < r->count; i++)
 		FCT_DO(fct_conn_up(&r->l, &r->conn[i].c));
-	if (fct_is_client(r->l.t))
+	if (fct_is_client())
 		fct_routed_say(r, "%.0f connections a second, one after the other",
 			       (r->count - 1) * 1e9 / (double)(fct_now_ns() - begun));
-out:
-	return ret;
+	return 0;
 }
 
 static int alone(struct routed *r)
 {
-	int ret;
-
 	FCT_DO(ping(r, "alone"));
 	FCT_DO(read_all(r, 1, "one"));
-	ret = fct_routed_await(r, 0, "the last reads");
-out:
-	return ret;
+	return fct_routed_await(r, 0, "the last reads");
 }
 
 static int together(struct routed *r)
 {
-	int ret;
-
 	FCT_DO(ping(r, "among all"));
 	FCT_DO(read_fairly(r));
-	ret = fct_routed_await(r, 0, "the last reads");
-out:
-	return ret;
+	return fct_routed_await(r, 0, "the last reads");
 }
 
 /* The client's, while the server makes progress and nothing else. */
 static int phase(struct routed *r, int (*work)(struct routed *r))
 {
-	struct fct *t = r->l.t;
-	int ret;
-
-	if (fct_is_server(t))
+	if (fct_is_server())
 		FCT_DO(fct_routed_stop_arm(r));
-	FCT_DO(fct_barrier(t, "reading begins"));
-	if (fct_is_server(t)) {
-		ret = fct_routed_until_stop(r);
-	} else {
-		FCT_DO(work(r));
-		ret = fct_routed_stop(r);
-	}
-out:
-	return ret;
+	FCT_DO(fct_barrier("reading begins"));
+	if (fct_is_server())
+		return fct_routed_until_stop(r);
+	FCT_DO(work(r));
+	return fct_routed_stop(r);
 }
 
-int fct_routed_many(struct fct *t)
+FCT_CASE(many, "all connections read at once, each as much as the others")
 {
 	const uint32_t count = fct_routed.connections;
 	const struct routed_size size = {
@@ -249,15 +218,14 @@ int fct_routed_many(struct fct *t)
 		.local = count * MANY_WINDOW * MANY_LEN,
 	};
 	uint64_t reads = 0;
-	struct routed r = {.ended = many_ended, .user = &reads};
+	FCT_AUTO(fct_routed_end) struct routed r = {.ended = many_ended, .user = &reads};
 	struct fct_target mine;
 	long before = 0;
-	int ret;
 
 	take_descriptors();
-	FCT_DO(fct_routed_open(&r, t, &size));
+	FCT_DO(fct_routed_open(&r, &size));
 	mine = fct_mem_target(&r.l, &r.exposed);
-	FCT_DO(fct_exchange(t, "region", &mine, &r.peer, sizeof(mine)));
+	FCT_DO(fct_exchange("region", &mine, &r.peer, sizeof(mine)));
 	FCT_DO(fct_conn_up(&r.l, &r.conn[0].c));
 	FCT_DO(phase(&r, alone));
 	before = routers_resident();
@@ -265,6 +233,5 @@ int fct_routed_many(struct fct *t)
 	say_memory(&r, "idle", before);
 	FCT_DO(phase(&r, together));
 	say_memory(&r, "busy", before);
-out:
-	return fct_routed_down(&r, ret);
+	return 0;
 }

@@ -106,50 +106,44 @@ static volatile uint64_t *compared(struct mixed *m)
 static int post_receive(struct mixed *m, uint64_t n)
 {
 	uint8_t *at = receive_at(m, n);
-	struct fct *t = m->r.l.t;
-	int ret;
 
 	memset(at, 0xee, 64);
-	FCT_CALL(t, fct_routed_recv(&m->r, &m->r.conn[0], at, MOST, n));
-out:
-	return ret;
+	FCT_CALL(fct_routed_recv(&m->r, &m->r.conn[0], at, MOST, n));
+	return 0;
 }
 
 static int item_arrived(struct mixed *m, const struct routed_op *op)
 {
-	const bool client = !fct_is_client(m->r.l.t);
+	const bool client = !fct_is_client();
 	const uint64_t n = m->got++;
 	const enum item kind = item_kind(client, n);
 	const size_t len = item_size(client, n);
 	const struct fi_cq_data_entry *e = &m->r.entry;
-	struct fct *t = m->r.l.t;
 	uint8_t *at = receive_at(m, n);
-	int ret = 0;
 
 	if (op->number != n)
-		FCT_FAIL(t, "receive %llu has ended before receive %llu",
+		FCT_FAIL("receive %llu has ended before receive %llu",
 			 (unsigned long long)op->number, (unsigned long long)n);
 	if (kind == MESSAGE)
-		FCT_EQ(t, e->len, len);
+		FCT_EQ(e->len, len);
 	if (kind == NOTED)
-		FCT_EQ(t, e->len, 0);
+		FCT_EQ(e->len, 0);
 	if (kind == WITH_DATA) {
-		FCT_TRUE(t, e->flags & FI_REMOTE_CQ_DATA);
-		FCT_EQ(t, e->data, n);
+		FCT_TRUE(e->flags & FI_REMOTE_CQ_DATA);
+		FCT_EQ(e->data, n);
 	}
 	if (kind != MESSAGE) {
-		FCT_TRUE(t, fct_all(at, 64, 0xee));
+		FCT_TRUE(fct_all(at, 64, 0xee));
 		at = m->r.exposed.buf + SLOTS_AT + n % WINDOW * ROOM;
 	}
-	if (fct_compare(t, at, len, seed(client, n), 0, "an item"))
-		FCT_FAIL(t, "item %llu, of kind %d and %zu bytes: %s",
-			 (unsigned long long)n, kind, len, t->why);
+	if (fct_compare(at, len, seed(client, n), 0, "an item"))
+		FCT_FAIL("item %llu, of kind %d and %zu bytes: %s", (unsigned long long)n,
+			 kind, len, fct.why);
 	memset(at, 0x11, len);
 	m->bytes += len;
 	if (n + WINDOW < m->all)
 		FCT_DO(post_receive(m, n + WINDOW));
-out:
-	return ret;
+	return 0;
 }
 
 static int read_ended(struct mixed *m, const struct routed_op *op)
@@ -159,8 +153,8 @@ static int read_ended(struct mixed *m, const struct routed_op *op)
 
 	m->read_busy[slot] = false;
 	m->bytes += op->len;
-	return fct_compare(m->r.l.t, m->r.local.buf + READS_AT + slot * ROOM, op->len,
-			   FIXED_SEED, at, "a read");
+	return fct_compare(m->r.local.buf + READS_AT + slot * ROOM, op->len, FIXED_SEED,
+			   at, "a read");
 }
 
 static int mixed_ended(struct routed *r, struct routed_op *op, int err)
@@ -168,9 +162,8 @@ static int mixed_ended(struct routed *r, struct routed_op *op, int err)
 	struct mixed *m = r->user;
 
 	if (err)
-		return fct_fail_at(r->l.t, NULL, 0, "%s %llu: %s",
-				   op->receives ? "receive" : "operation",
-				   (unsigned long long)op->number, fi_strerror(err));
+		return fct_fail("%s %llu: %s", op->receives ? "receive" : "operation",
+				(unsigned long long)op->number, fi_strerror(err));
 	if (op->receives)
 		return item_arrived(m, op);
 	if (op->kind == READ)
@@ -196,7 +189,7 @@ static ssize_t post_write(struct mixed *m, struct routed_op *op, const uint8_t *
 
 static ssize_t post_piece(struct mixed *m, uint64_t n, enum item kind, bool note)
 {
-	const size_t len = note ? 0 : item_size(fct_is_client(m->r.l.t), n);
+	const size_t len = note ? 0 : item_size(fct_is_client(), n);
 	const uint8_t *from = m->r.local.buf + ITEMS_AT + n % WINDOW * ROOM;
 	struct routed_op *op = fct_routed_take(&m->r, &m->r.conn[0]);
 	ssize_t ret;
@@ -219,7 +212,7 @@ static ssize_t post_piece(struct mixed *m, uint64_t n, enum item kind, bool note
 
 static ssize_t send_item(struct mixed *m)
 {
-	const bool client = fct_is_client(m->r.l.t);
+	const bool client = fct_is_client();
 	const uint64_t n = m->sent;
 	const enum item kind = item_kind(client, n);
 	ssize_t ret;
@@ -292,19 +285,15 @@ static ssize_t send_word(struct mixed *m)
 static int send_some(struct mixed *m)
 {
 	ssize_t (*const sends[])(struct mixed * m) = {send_word, send_item, send_read};
-	struct fct *t = m->r.l.t;
 	size_t i;
 	ssize_t n;
-	int ret = 0;
 
 	for (i = 0; i < sizeof(sends) / sizeof(sends[0]); i++) {
 		n = sends[i](m);
 		if (n != -FI_EAGAIN)
-			FCT_CALL(t, n);
+			FCT_CALL(n);
 	}
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
 static bool mixed_over(struct mixed *m)
@@ -315,28 +304,25 @@ static bool mixed_over(struct mixed *m)
 
 static int mix(struct mixed *m)
 {
-	struct fct *t = m->r.l.t;
 	struct fct_wait w;
 	uint64_t seen = 0;
 	int ret = 0;
 
-	fct_wait_init(&w, t, "the next item");
+	fct_wait_init(&w, "the next item");
 	while (!mixed_over(m)) {
 		FCT_DO(send_some(m));
-		FCT_DO(fct_routed_look(&m->r));
+		FCT_GET(ret, fct_routed_look(&m->r));
 		if (ret)
 			continue;
 		if (seen != m->got)
-			fct_wait_init(&w, t, "the next item");
+			fct_wait_init(&w, "the next item");
 		seen = m->got;
 		FCT_DO(fct_wait_again(&w));
 	}
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
-int fct_routed_mixed(struct fct *t)
+FCT_CASE(mixed, "messages, writes and reads of all sizes, both ways: every byte")
 {
 	const struct routed_size size = {.connections = 1,
 					 .ops = 4 * WINDOW,
@@ -344,25 +330,23 @@ int fct_routed_mixed(struct fct *t)
 					 .rx = 2 * WINDOW,
 					 .exposed = EXPOSED,
 					 .local = LOCAL};
-	struct mixed m = {.all = fct_routed.iterations};
+	FCT_AUTO(fct_routed_end) struct mixed m = {.all = fct_routed.iterations};
 	uint64_t begun = fct_now_ms();
 	uint64_t n;
-	int ret;
 
 	m.r.user = &m;
 	m.r.ended = mixed_ended;
-	FCT_DO(fct_routed_up(&m.r, t, &size));
+	FCT_DO(fct_routed_up(&m.r, &size));
 	fct_fill(m.r.exposed.buf + FIXED_AT, MOST, FIXED_SEED);
 	for (n = 0; n < WINDOW && n < m.all; n++)
 		FCT_DO(post_receive(&m, n));
-	FCT_DO(fct_barrier(t, "ready"));
+	FCT_DO(fct_barrier("ready"));
 	FCT_DO(mix(&m));
-	if (fct_is_client(t))
+	if (fct_is_client())
 		fct_routed_say(&m.r,
 			       "%llu items each way and %llu reads, %llu MB, %llu ms",
 			       (unsigned long long)m.all, (unsigned long long)m.reads,
 			       (unsigned long long)m.bytes / 1000000,
 			       (unsigned long long)(fct_now_ms() - begun));
-out:
-	return fct_routed_down(&m.r, ret);
+	return 0;
 }

@@ -6,15 +6,11 @@
 
 static int connect_one(struct routed *r, struct routed_conn *conn)
 {
-	struct fct *t = r->l.t;
-	int ret;
-
 	conn->c.info = fi_dupinfo(r->l.info);
-	FCT_TRUE(t, conn->c.info);
+	FCT_TRUE(conn->c.info);
 	FCT_DO(fct_ep_open(&r->l, &conn->c, conn->c.info));
-	FCT_CALL(t, fi_connect(conn->c.ep, r->l.info->dest_addr, NULL, 0));
-out:
-	return ret;
+	FCT_CALL(fi_connect(conn->c.ep, r->l.info->dest_addr, NULL, 0));
+	return 0;
 }
 
 /* More than a router tells of its own are asked for at once. */
@@ -34,95 +30,82 @@ static struct routed_conn *conn_of(struct routed *r, fid_t fid)
 static int expect_full(struct routed *r, struct routed_conn *first, uint32_t count)
 {
 	struct routed_conn *conn;
-	struct fct *t = r->l.t;
 	struct fct_event e;
 	uint32_t i;
-	int ret;
 
 	for (i = 0; i < count; i++)
 		FCT_DO(connect_one(r, &first[i]));
 	for (i = 0; i < count; i++) {
-		FCT_DO(fct_eq_expect_err(t, r->l.eq, NULL, &e));
+		FCT_DO(fct_eq_expect_err(r->l.eq, NULL, &e));
 		conn = conn_of(r, e.err.fid);
-		FCT_TRUE(t, conn >= first && conn < first + count);
+		FCT_TRUE(conn >= first && conn < first + count);
 		if (e.err.err != FI_ENOBUFS)
-			FCT_FAIL(t, "%u of %u too many: %d (%s), not FI_ENOBUFS", i + 1,
+			FCT_FAIL("%u of %u too many: %d (%s), not FI_ENOBUFS", i + 1,
 				 count, e.err.err, fi_strerror(e.err.err));
-		FCT_TRUE(t, e.err.err_data_size > sizeof(uint64_t));
-		FCT_EQ(t, crn_get_le64(e.err.err_data), fct_routed.quota_router);
-		fct_note(t, "%s", (const char *)e.err.err_data + sizeof(uint64_t));
+		FCT_TRUE(e.err.err_data_size > sizeof(uint64_t));
+		FCT_EQ(crn_get_le64(e.err.err_data), fct_routed.quota_router);
+		fct_note("%s", (const char *)e.err.err_data + sizeof(uint64_t));
 		FCT_DO(fct_conn_close(&r->l, &conn->c));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 /* The router hears of a closed connection in its own time. */
 static int connect_again(struct routed *r, struct routed_conn *conn)
 {
-	struct fct *t = r->l.t;
 	struct fct_event e;
 	struct fct_wait w;
 	int ret;
 
-	fct_wait_init(&w, t, "room for a connection in place of a closed one");
+	fct_wait_init(&w, "room for a connection in place of a closed one");
 	for (;;) {
 		FCT_DO(connect_one(r, conn));
-		ret = fct_eq_next(t, r->l.eq, &e, "an answer");
+		ret = fct_eq_next(r->l.eq, &e, "an answer");
 		if (ret != 1)
 			break;
-		FCT_EQ(t, e.err.err, FI_ENOBUFS);
+		FCT_EQ(e.err.err, FI_ENOBUFS);
 		FCT_DO(fct_conn_close(&r->l, &conn->c));
 		FCT_DO(fct_wait_again(&w));
 	}
-	FCT_CALL(t, ret);
-	FCT_EQ(t, e.event, FI_CONNECTED);
-	FCT_TRUE(t, e.cm.fid == &conn->c.ep->fid);
-out:
-	return ret;
+	FCT_CALL(ret);
+	FCT_EQ(e.event, FI_CONNECTED);
+	FCT_TRUE(e.cm.fid == &conn->c.ep->fid);
+	return 0;
 }
 
 static int quota_client(struct routed *r, uint32_t quota)
 {
-	struct fct *t = r->l.t;
 	uint32_t i;
-	int ret;
 
 	FCT_DO(expect_full(r, &r->conn[quota], 1));
 	FCT_DO(expect_full(r, &r->conn[quota], CROWD));
-	FCT_DO(fct_barrier(t, "refused"));
+	FCT_DO(fct_barrier("refused"));
 	FCT_DO(fct_conn_close(&r->l, &r->conn[0].c));
 	FCT_DO(connect_again(r, &r->conn[0]));
-	FCT_DO(fct_barrier(t, "another one"));
+	FCT_DO(fct_barrier("another one"));
 	FCT_DO(expect_full(r, &r->conn[quota], 1));
 	for (i = 0; i < quota; i++)
-		FCT_CALL(t, fct_routed_send(r, &r->conn[i], r->local.buf, 64, i));
-	ret = fct_routed_await(r, 0, "messages on all connections");
-out:
-	return ret;
+		FCT_CALL(fct_routed_send(r, &r->conn[i], r->local.buf, 64, i));
+	return fct_routed_await(r, 0, "messages on all connections");
 }
 
 static int quota_server(struct routed *r, uint32_t quota)
 {
-	struct fct *t = r->l.t;
 	struct fct_event e;
 	uint32_t i;
-	int ret;
 
-	FCT_DO(fct_barrier(t, "refused"));
-	FCT_DO(fct_eq_expect(t, r->l.eq, FI_SHUTDOWN, &r->conn[0].c.ep->fid, &e));
+	FCT_DO(fct_barrier("refused"));
+	FCT_DO(fct_eq_expect(r->l.eq, FI_SHUTDOWN, &r->conn[0].c.ep->fid, &e));
 	FCT_DO(fct_conn_close(&r->l, &r->conn[0].c));
 	FCT_DO(fct_conn_open(&r->l, &r->conn[0].c));
 	FCT_DO(fct_conn_finish(&r->l, &r->conn[0].c));
 	for (i = 0; i < quota; i++)
-		FCT_CALL(t, fct_routed_recv(r, &r->conn[i], r->local.buf, 64, i));
-	FCT_DO(fct_barrier(t, "another one"));
-	ret = fct_routed_await(r, 0, "messages on all connections");
-out:
-	return ret;
+		FCT_CALL(fct_routed_recv(r, &r->conn[i], r->local.buf, 64, i));
+	FCT_DO(fct_barrier("another one"));
+	return fct_routed_await(r, 0, "messages on all connections");
 }
 
-int fct_routed_quota(struct fct *t)
+FCT_CASE(quota, "one connection more than a client may have, and room again")
 {
 	const uint32_t quota = fct_routed.quota;
 	const struct routed_size size = {.connections = quota + CROWD,
@@ -130,16 +113,13 @@ int fct_routed_quota(struct fct *t)
 					 .tx = 8,
 					 .rx = 8,
 					 .local = 4096};
-	struct routed r = {.l.t = t};
+	FCT_AUTO(fct_routed_end) struct routed r = {0};
 	uint32_t i;
-	int ret;
 
 	if (!quota)
-		return fct_skip(t, "--quota says what a client may have");
-	FCT_DO(fct_routed_open(&r, t, &size));
+		return fct_skip("--quota says what a client may have");
+	FCT_DO(fct_routed_open(&r, &size));
 	for (i = 0; i < quota; i++)
 		FCT_DO(fct_conn_up(&r.l, &r.conn[i].c));
-	FCT_DO(fct_is_client(t) ? quota_client(&r, quota) : quota_server(&r, quota));
-out:
-	return fct_routed_down(&r, ret);
+	return fct_is_client() ? quota_client(&r, quota) : quota_server(&r, quota);
 }

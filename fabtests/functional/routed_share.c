@@ -33,22 +33,19 @@ static uint64_t first_word(uint32_t conn, uint64_t number)
 static int share_arrived(struct share *s, const struct routed_op *op)
 {
 	struct routed_conn *conn = op->conn;
-	struct fct *t = s->r.l.t;
 	uint8_t *at = slot(s, conn->index, op->number);
 	uint64_t word;
-	int ret = 0;
 
 	if (!conn->index)
 		return 0;
 	s->arrived++;
 	memcpy(&word, at, sizeof(word));
-	FCT_EQ(t, word, first_word(conn->index, op->number));
+	FCT_EQ(word, first_word(conn->index, op->number));
 	memcpy(&word, at + LEN - sizeof(word), sizeof(word));
-	FCT_EQ(t, word, first_word(conn->index, op->number));
+	FCT_EQ(word, first_word(conn->index, op->number));
 	if (s->repost)
-		FCT_CALL(t, fct_routed_recv(&s->r, conn, at, LEN, op->number + WINDOW));
-out:
-	return ret;
+		FCT_CALL(fct_routed_recv(&s->r, conn, at, LEN, op->number + WINDOW));
+	return 0;
 }
 
 static int share_ended(struct routed *r, struct routed_op *op, int err)
@@ -56,9 +53,9 @@ static int share_ended(struct routed *r, struct routed_op *op, int err)
 	struct share *s = r->user;
 
 	if (err)
-		return fct_fail_at(r->l.t, NULL, 0, "message %llu of connection %u: %s",
-				   (unsigned long long)op->number, op->conn->index,
-				   fi_strerror(err));
+		return fct_fail("message %llu of connection %u: %s",
+				(unsigned long long)op->number, op->conn->index,
+				fi_strerror(err));
 	return op->receives ? share_arrived(s, op) : 0;
 }
 
@@ -76,13 +73,12 @@ static int send_one(struct share *s, struct routed_conn *conn, uint64_t number)
 static int work(struct share *s, uint64_t until)
 {
 	struct routed *r = &s->r;
-	struct fct *t = r->l.t;
 	struct fct_wait w;
 	uint32_t i, left;
 	int ret;
 
-	fct_wait_init(&w, t, "the others' messages, while one target stalls");
-	w.end_ms += 40000u * t->scale;
+	fct_wait_init(&w, "the others' messages, while one target stalls");
+	w.end_ms += 40000u * fct.scale;
 	do {
 		left = 0;
 		for (i = 1; i < r->count; i++) {
@@ -92,78 +88,67 @@ static int work(struct share *s, uint64_t until)
 			while (!ret && conn->posted < until && conn->busy < WINDOW)
 				ret = send_one(s, conn, conn->posted);
 			if (ret != -FI_EAGAIN)
-				FCT_CALL(t, ret);
+				FCT_CALL(ret);
 			left += conn->done < until;
 		}
 		do
 			ret = fct_routed_look(r);
 		while (ret > 0);
-		FCT_CALL(t, ret);
+		FCT_CALL(ret);
 		FCT_DO(fct_wait_check(&w));
 	} while (left);
-out:
-	return ret;
+	return 0;
 }
 
 static int take_work(struct share *s, uint64_t until)
 {
 	const uint64_t all = until * (s->r.count - 1);
-	struct fct *t = s->r.l.t;
 	struct fct_wait w;
 	int ret = 0;
 
-	fct_wait_init(&w, t, "the others' messages, while one target stalls");
-	w.end_ms += 40000u * t->scale;
+	fct_wait_init(&w, "the others' messages, while one target stalls");
+	w.end_ms += 40000u * fct.scale;
 	while (s->arrived < all) {
-		FCT_DO(fct_routed_look(&s->r));
+		FCT_GET(ret, fct_routed_look(&s->r));
 		if (!ret && ++w.spins % 256 == 0)
 			FCT_DO(fct_wait_check(&w));
 	}
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
 /* The first connection has sent what it may, and nobody takes it. */
 static int stall(struct share *s)
 {
-	struct fct *t = s->r.l.t;
 	unsigned int i;
-	int ret;
 
 	for (i = 0; i < STALL_TX; i++)
-		FCT_CALL(t, fct_routed_send(&s->r, &s->r.conn[0], s->r.local.buf,
-					    STALL_LEN, i));
-	ret = 0;
-out:
-	return ret;
+		FCT_CALL(fct_routed_send(&s->r, &s->r.conn[0], s->r.local.buf, STALL_LEN,
+					 i));
+	return 0;
 }
 
 static int unstall(struct share *s)
 {
 	static const char what[] = "more of what the stalled target was sent";
 	const uint64_t until = s->r.conn[0].arrived + STALL_TX;
-	struct fct *t = s->r.l.t;
 	struct fct_wait w;
 	uint64_t posted = 0;
 	int ret;
 
 	/* Nothing may have come before there was a receive. */
-	FCT_EQ(t, s->r.conn[0].arrived % STALL_TX, 0);
-	fct_wait_init(&w, t, what);
+	FCT_EQ(s->r.conn[0].arrived % STALL_TX, 0);
+	fct_wait_init(&w, what);
 	while (s->r.conn[0].arrived < until) {
 		for (; posted < STALL_TX; posted++)
-			FCT_CALL(t, fct_routed_recv(&s->r, &s->r.conn[0], s->r.local.buf,
-						    STALL_LEN, posted));
-		FCT_DO(fct_routed_look(&s->r));
+			FCT_CALL(fct_routed_recv(&s->r, &s->r.conn[0], s->r.local.buf,
+						 STALL_LEN, posted));
+		FCT_GET(ret, fct_routed_look(&s->r));
 		if (ret)
-			fct_wait_init(&w, t, what);
+			fct_wait_init(&w, what);
 		else
 			FCT_DO(fct_wait_again(&w));
 	}
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
 static int await_sent(struct share *s)
@@ -172,41 +157,35 @@ static int await_sent(struct share *s)
 	struct fct_wait w;
 	int ret = 0;
 
-	fct_wait_init(&w, s->r.l.t, what);
+	fct_wait_init(&w, what);
 	while (s->r.conn[0].busy) {
-		FCT_DO(fct_routed_look(&s->r));
+		FCT_GET(ret, fct_routed_look(&s->r));
 		if (ret)
-			fct_wait_init(&w, s->r.l.t, what);
+			fct_wait_init(&w, what);
 		else
 			FCT_DO(fct_wait_again(&w));
 	}
-	ret = 0;
-out:
-	return ret;
+	return 0;
 }
 
 static int turn(struct share *s, unsigned int n, uint64_t *ns)
 {
-	const bool client = fct_is_client(s->r.l.t), stalls = n % 2;
+	const bool client = fct_is_client(), stalls = n % 2;
 	const uint64_t until = (uint64_t)WORK * (n + 1);
-	struct fct *t = s->r.l.t;
 	uint64_t begun;
-	int ret;
 
 	if (client && stalls)
 		FCT_DO(stall(s));
-	FCT_DO(fct_barrier(t, "the turn begins"));
+	FCT_DO(fct_barrier("the turn begins"));
 	begun = fct_now_ns();
 	FCT_DO(client ? work(s, until) : take_work(s, until));
 	*ns = fct_now_ns() - begun;
 	if (stalls)
-		FCT_TRUE(t, !client || s->r.conn[0].busy);
-	FCT_DO(fct_barrier(t, "the turn ends"));
+		FCT_TRUE(!client || s->r.conn[0].busy);
+	FCT_DO(fct_barrier("the turn ends"));
 	if (stalls)
 		FCT_DO(client ? await_sent(s) : unstall(s));
-	ret = fct_barrier(t, "nobody stalls");
-out:
-	return ret;
+	return fct_barrier("nobody stalls");
 }
 
 static int by_value(const void *a, const void *b)
@@ -233,19 +212,16 @@ static void say_ratio(const struct share *s, uint64_t free_ns[TURNS],
 
 static int post_windows(struct share *s)
 {
-	struct fct *t = s->r.l.t;
 	uint32_t i, n;
-	int ret = 0;
 
 	for (i = 1; i < s->r.count; i++)
 		for (n = 0; n < WINDOW; n++)
-			FCT_CALL(t, fct_routed_recv(&s->r, &s->r.conn[i], slot(s, i, n),
-						    LEN, n));
-out:
-	return ret;
+			FCT_CALL(fct_routed_recv(&s->r, &s->r.conn[i], slot(s, i, n), LEN,
+						 n));
+	return 0;
 }
 
-int fct_routed_stalled(struct fct *t)
+FCT_CASE(stalled, "many connections work beside one whose target takes nothing")
 {
 	const uint32_t count = fct_routed.connections;
 	const struct routed_size size = {
@@ -256,21 +232,19 @@ int fct_routed_stalled(struct fct *t)
 		.local = STALL_LEN + (size_t)count * WINDOW * LEN,
 	};
 	uint64_t ns[2][TURNS];
-	struct share s = {.repost = true};
+	FCT_AUTO(fct_routed_end) struct share s = {.repost = true};
 	unsigned int n;
-	int ret;
 
 	s.r.user = &s;
 	s.r.ended = share_ended;
-	FCT_DO(fct_routed_up(&s.r, t, &size));
-	if (fct_is_server(t))
+	FCT_DO(fct_routed_up(&s.r, &size));
+	if (fct_is_server())
 		FCT_DO(post_windows(&s));
 	for (n = 0; n < 2 * TURNS; n++)
 		FCT_DO(turn(&s, n, &ns[n % 2][n / 2]));
-	if (fct_is_client(t))
+	if (fct_is_client())
 		say_ratio(&s, ns[0], ns[1]);
-out:
-	return fct_routed_down(&s.r, ret);
+	return 0;
 }
 
 /* --- Readers of one target --- */
@@ -284,31 +258,24 @@ out:
 
 static int read_ended(struct routed *r, struct routed_op *op, int err)
 {
-	struct fct *t = r->l.t;
-	int ret = 0;
-
 	if (err)
-		FCT_FAIL(t, "a read of connection %u: %s", op->conn->index,
+		FCT_FAIL("a read of connection %u: %s", op->conn->index,
 			 fi_strerror(err));
 	op->conn->bytes += op->len;
-out:
-	return ret;
+	return 0;
 }
 
 static int read_on(struct routed *r, struct routed_conn *conn)
 {
 	struct fct_target from = r->peer;
-	struct fct *t = r->l.t;
 	uint8_t *to;
-	int ret = 0;
 
 	while (conn->busy < READ_WINDOW) {
 		to = r->local.buf +
 		     (conn->index * READ_WINDOW + conn->posted % READ_WINDOW) * READ_LEN;
-		FCT_CALL(t, fct_routed_read(r, conn, to, READ_LEN, &from, conn->posted));
+		FCT_CALL(fct_routed_read(r, conn, to, READ_LEN, &from, conn->posted));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 double fct_routed_jain(const struct routed *r)
@@ -326,8 +293,7 @@ double fct_routed_jain(const struct routed *r)
 
 static int read_fairly(struct routed *r)
 {
-	struct fct *t = r->l.t;
-	const uint64_t end = fct_now_ms() + (uint64_t)READ_MS * t->scale;
+	const uint64_t end = fct_now_ms() + (uint64_t)READ_MS * fct.scale;
 	uint64_t ended = 0, least, most;
 	double index;
 	uint32_t i;
@@ -336,7 +302,7 @@ static int read_fairly(struct routed *r)
 	while (fct_now_ms() < end || ended < READS_LEAST) {
 		for (i = 0; i < r->count; i++)
 			FCT_DO(read_on(r, &r->conn[i]));
-		FCT_DO(fct_routed_look(r));
+		FCT_GET(ret, fct_routed_look(r));
 		ended += (uint64_t)ret;
 	}
 	index = fct_routed_jain(r);
@@ -350,13 +316,11 @@ static int read_fairly(struct routed *r)
 		       (unsigned long long)most / 1000000, index);
 	FCT_DO(fct_routed_await(r, 0, "the last reads"));
 	if (index < FAIR)
-		FCT_FAIL(t, "Jain index %.3f", index);
-	ret = fct_routed_stop(r);
-out:
-	return ret;
+		FCT_FAIL("Jain index %.3f", index);
+	return fct_routed_stop(r);
 }
 
-int fct_routed_fair(struct fct *t)
+FCT_CASE(fair, "32 readers of one target get the same")
 {
 	const struct routed_size size = {
 		.connections = READERS,
@@ -366,14 +330,11 @@ int fct_routed_fair(struct fct *t)
 		.exposed = READ_LEN,
 		.local = READERS * READ_WINDOW * READ_LEN,
 	};
-	struct routed r = {.ended = read_ended};
-	int ret;
+	FCT_AUTO(fct_routed_end) struct routed r = {.ended = read_ended};
 
-	FCT_DO(fct_routed_up(&r, t, &size));
-	if (fct_is_server(t))
+	FCT_DO(fct_routed_up(&r, &size));
+	if (fct_is_server())
 		FCT_DO(fct_routed_stop_arm(&r));
-	FCT_DO(fct_barrier(t, "reading begins"));
-	FCT_DO(fct_is_client(t) ? read_fairly(&r) : fct_routed_until_stop(&r));
-out:
-	return fct_routed_down(&r, ret);
+	FCT_DO(fct_barrier("reading begins"));
+	return fct_is_client() ? read_fairly(&r) : fct_routed_until_stop(&r);
 }

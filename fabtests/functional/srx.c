@@ -13,41 +13,33 @@ struct fct_setup fct_srx_setup(void)
 static int open_shared(struct fct_link *l)
 {
 	struct srx_side *s = (struct srx_side *)l;
-	struct fct *t = l->t;
 	int ret;
 
 	ret = fi_srx_context(l->domain, l->info->rx_attr, &s->srx, s);
 	if (ret == -FI_ENOSYS || ret == -FI_EOPNOTSUPP)
-		return fct_skip(t, "fi_srx_context: %s", fi_strerror(-ret));
-	FCT_CALL(t, ret);
+		return fct_skip("fi_srx_context: %s", fi_strerror(-ret));
+	FCT_CALL(ret);
 	FCT_DO(fct_keep(l, &s->srx->fid));
-	FCT_TRUE(t, s->srx->fid.context == s);
-out:
-	return ret;
+	FCT_TRUE(s->srx->fid.context == s);
+	return 0;
 }
 
 static int bind_shared(struct fct_link *l, struct fct_conn *c)
 {
 	struct srx_side *s = (struct srx_side *)l;
-	struct fct *t = l->t;
-	int ret;
 
-	FCT_CALL(t, fi_ep_bind(c->ep, &s->srx->fid, 0));
-out:
-	return ret;
+	FCT_CALL(fi_ep_bind(c->ep, &s->srx->fid, 0));
+	return 0;
 }
 
-int fct_srx_up(struct srx_side *s, struct fct *t, const struct fct_setup *setup)
+int fct_srx_up(struct srx_side *s, const struct fct_setup *setup)
 {
 	struct fct_setup with = *setup;
-	int ret;
 
 	with.open = open_shared;
 	with.bind = bind_shared;
-	FCT_DO(fct_link_up(&s->l, t, &with));
-	ret = fct_mem_alloc(&s->l, &s->m, (SRX_SLOTS + 1) * SRX_LEN, FI_SEND | FI_RECV);
-out:
-	return ret;
+	FCT_DO(fct_link_up(&s->l, &with));
+	return fct_mem_alloc(&s->l, &s->m, (SRX_SLOTS + 1) * SRX_LEN, FI_SEND | FI_RECV);
 }
 
 uint8_t *fct_srx_part(struct srx_side *s, unsigned int slot)
@@ -57,41 +49,32 @@ uint8_t *fct_srx_part(struct srx_side *s, unsigned int slot)
 
 int fct_srx_post(struct srx_side *s, unsigned int slot)
 {
-	struct fct *t = s->l.t;
-	int ret;
-
 	memset(fct_srx_part(s, slot), 0, SRX_LEN);
-	FCT_CALL(t, fi_recv(s->srx, fct_srx_part(s, slot), SRX_LEN, s->m.desc, 0,
-			    &s->ctx[slot]));
-out:
-	return ret;
+	FCT_CALL(fi_recv(s->srx, fct_srx_part(s, slot), SRX_LEN, s->m.desc, 0,
+			 &s->ctx[slot]));
+	return 0;
 }
 
 int fct_srx_send(struct srx_side *s, struct fct_conn *c, size_t len, uint64_t seed)
 {
-	struct fct *t = s->l.t;
 	struct fid_cq *cq = c->txcq ? c->txcq : s->l.txcq;
 	struct fi_cq_data_entry e;
-	int ret;
 
 	fct_fill(fct_srx_part(s, SRX_SLOTS), len, seed);
-	FCT_POST(t, cq,
+	FCT_POST(cq,
 		 fi_send(c->ep, fct_srx_part(s, SRX_SLOTS), len, s->m.desc, 0, &s->sent));
-	ret = fct_comp(t, cq, &s->sent, FI_SEND | FI_MSG, &e, "a message");
-out:
-	return ret;
+	return fct_comp(cq, &s->sent, FI_SEND | FI_MSG, &e, "a message");
 }
 
 int fct_srx_take(struct srx_side *s, struct fid_cq *cq, unsigned int slot, size_t len,
 		 uint64_t seed)
 {
-	struct fct *t = s->l.t;
 	struct fi_cq_data_entry e;
-	int ret;
 
-	FCT_DO(fct_comp(t, cq, &s->ctx[slot], FI_RECV | FI_MSG, &e, "a shared receive"));
-	FCT_EQ(t, e.len, len);
-	FCT_DATA(t, fct_srx_part(s, slot), len, seed);
-out:
-	return ret;
+	FCT_DO(fct_comp(cq, &s->ctx[slot], FI_RECV | FI_MSG, &e, "a shared receive"));
+	FCT_EQ(e.len, len);
+	FCT_DATA(fct_srx_part(s, slot), len, seed);
+	return 0;
 }
+
+FCT_PROGRAM(.name = "fi_cairn_srx", .what = "Shared receive contexts.")

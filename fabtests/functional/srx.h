@@ -22,7 +22,7 @@ struct srx_side {
 /* srx.c */
 
 /* The first connection. Receives need SRX_SLOTS places in a completion queue. */
-int fct_srx_up(struct srx_side *s, struct fct *t, const struct fct_setup *setup);
+int fct_srx_up(struct srx_side *s, const struct fct_setup *setup);
 struct fct_setup fct_srx_setup(void);
 uint8_t *fct_srx_part(struct srx_side *s, unsigned int slot);
 int fct_srx_post(struct srx_side *s, unsigned int slot);
@@ -31,21 +31,5 @@ int fct_srx_send(struct srx_side *s, struct fct_conn *c, size_t len, uint64_t se
 /* The next receive of the queue is this slot, with that pattern. */
 int fct_srx_take(struct srx_side *s, struct fid_cq *cq, unsigned int slot, size_t len,
 		 uint64_t seed);
-
-/* srx_use.c: receiving */
-int fct_srx_forms(struct fct *t);
-int fct_srx_share(struct fct *t);
-int fct_srx_many(struct fct *t);
-int fct_srx_queue_full(struct fct *t);
-int fct_srx_split(struct fct *t);
-int fct_srx_selective(struct fct *t);
-int fct_srx_data(struct fct *t);
-
-/* srx_end.c: closing and failing */
-int fct_srx_own_receive(struct fct *t);
-int fct_srx_close_busy(struct fct *t);
-int fct_srx_close_one(struct fct *t);
-int fct_srx_truncation(struct fct *t);
-int fct_srx_unbound(struct fct *t);
 
 #endif

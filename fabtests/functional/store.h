@@ -96,10 +96,10 @@ static inline size_t store_len(uint32_t owner, uint32_t slot, uint64_t version)
 uint64_t fct_store_sum(const void *buf, size_t len);
 
 /* ---- store_server.c ---- */
-int fct_store_serve(struct fct *t, uint32_t clients);
+int fct_store_serve(uint32_t clients);
 
 /* ---- store_client.c: one client, in a process of its own; 0 or < 0 (recorded) ---- */
-int fct_store_client(struct fct *t, uint32_t id, struct store_shared *shared,
+int fct_store_client(uint32_t id, struct store_shared *shared,
 		     const struct fct_where *where, const struct store_faults *faults);
 
 #endif

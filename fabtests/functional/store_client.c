@@ -69,40 +69,36 @@ static int check_got(struct client *c, const struct pending *p,
 {
 	const struct store_request *q = p->request;
 	uint64_t most = c->shared->object[q->owner][q->slot].sent;
-	struct fct *t = c->l.t;
-	int ret = 0;
 
 	if (r->version < p->least || r->version > most)
-		FCT_FAIL(t, "object %u.%u has version %llu, expected %llu to %llu",
-			 q->owner, q->slot, (unsigned long long)r->version,
+		FCT_FAIL("object %u.%u has version %llu, expected %llu to %llu", q->owner,
+			 q->slot, (unsigned long long)r->version,
 			 (unsigned long long)p->least, (unsigned long long)most);
-	FCT_EQ(t, r->len, store_len(q->owner, q->slot, r->version));
-	FCT_DO(fct_compare(t, p->data, r->len, store_seed(q->owner, q->slot, r->version),
-			   0, "an object from the store"));
+	FCT_EQ(r->len, store_len(q->owner, q->slot, r->version));
+	FCT_DO(fct_compare(p->data, r->len, store_seed(q->owner, q->slot, r->version), 0,
+			   "an object from the store"));
 	if (r->version)
-		FCT_TRUE(t, fct_store_sum(p->data, r->len) == r->sum);
-	FCT_TRUE(t, fct_all(p->data + r->len, STORE_BLOCK - r->len, GUARD_BYTE));
-out:
-	return ret;
+		FCT_TRUE(fct_store_sum(p->data, r->len) == r->sum);
+	FCT_TRUE(fct_all(p->data + r->len, STORE_BLOCK - r->len, GUARD_BYTE));
+	return 0;
 }
 
 static int replied(struct client *c, uint32_t index, size_t len)
 {
 	const struct store_reply r = *reply_at(c, index);
 	uint32_t i = (uint32_t)r.cookie;
-	struct fct *t = c->l.t;
 	struct pending *p;
 	int ret;
 
-	FCT_EQ(t, len, sizeof(r));
-	FCT_EQ(t, r.cookie >> 32, c->shared->client[c->id].session);
-	FCT_TRUE(t, i < STORE_WINDOW && c->pending[i].waiting);
+	FCT_EQ(len, sizeof(r));
+	FCT_EQ(r.cookie >> 32, c->shared->client[c->id].session);
+	FCT_TRUE(i < STORE_WINDOW && c->pending[i].waiting);
 	p = &c->pending[i];
 	p->waiting = false;
 	if (p->request->op == STORE_GET) {
 		FCT_DO(check_got(c, p, &r));
 	} else if (p->request->op == STORE_PUT) {
-		FCT_EQ(t, r.version, p->request->version);
+		FCT_EQ(r.version, p->request->version);
 		c->shared->object[c->id][p->request->slot].acked = r.version;
 	}
 	c->shared->client[c->id].requests++;
@@ -110,17 +106,15 @@ static int replied(struct client *c, uint32_t index, size_t len)
 	ret = (int)fi_recv(c->c.ep, reply_at(c, index), sizeof(r), c->messages.desc, 0,
 			   &c->session->reply[index]);
 	if (ret && !c->may_lose)
-		FCT_FAIL(t, "fi_recv returned %d (%s)", ret, fi_strerror(-ret));
-	ret = 0;
-out:
-	return ret;
+		FCT_FAIL("fi_recv returned %d (%s)", ret, fi_strerror(-ret));
+	return 0;
 }
 
 static int lose(struct client *c, const char *how, int err)
 {
 	if (!c->may_lose)
-		return fct_fail_at(c->l.t, NULL, 0, "the connection was lost: %s (%s)",
-				   how, fi_strerror(err));
+		return fct_fail("the connection was lost: %s (%s)", how,
+				fi_strerror(err));
 	c->lost = true;
 	return 0;
 }
@@ -137,17 +131,16 @@ static int look_at_completions(struct client *c)
 		return 0;
 	if (n == -FI_EAVAIL) {
 		if (fi_cq_readerr(c->l.txcq, &err, 0) != 1)
-			return fct_fail_at(c->l.t, NULL, 0, "fi_cq_readerr failed");
+			return fct_fail("fi_cq_readerr failed");
 		ctx = err.op_context;
 		if (!ctx)
-			return fct_fail_at(c->l.t, NULL, 0,
-					   "an error completion has no context");
+			return fct_fail("an error completion has no context");
 		if (ctx->owner != c->session)
 			return 1;
 		return lose(c, "error completion", err.err) ? -1 : 1;
 	}
 	if (n != 1)
-		return fct_fail_at(c->l.t, NULL, 0, "fi_cq_read returned %zd", n);
+		return fct_fail("fi_cq_read returned %zd", n);
 	ctx = e.op_context;
 	if (ctx->owner != c->session)
 		return 1;
@@ -170,10 +163,10 @@ static int look_at_events(struct client *c)
 		return lose(c, "error event", err.err) ? -1 : 1;
 	}
 	if (n < 0)
-		return fct_fail_at(c->l.t, NULL, 0, "fi_eq_read returned %zd", n);
+		return fct_fail("fi_eq_read returned %zd", n);
 	if (e.event != FI_SHUTDOWN || e.cm.fid != &c->c.ep->fid)
-		return fct_fail_at(c->l.t, NULL, 0, "an unexpected event, %s",
-				   fi_tostr(&e.event, FI_TYPE_EQ_EVENT));
+		return fct_fail("an unexpected event, %s",
+				fi_tostr(&e.event, FI_TYPE_EQ_EVENT));
 	return lose(c, "FI_SHUTDOWN", 0) ? -1 : 1;
 }
 
@@ -183,7 +176,7 @@ static int settle(struct client *c, uint32_t n, bool until_lost)
 	struct fct_wait w;
 	int completions, events;
 
-	fct_wait_init(&w, c->l.t, until_lost ? "the server to disconnect" : "a reply");
+	fct_wait_init(&w, until_lost ? "the server to disconnect" : "a reply");
 	while (!c->lost && (until_lost || outstanding(c) > n)) {
 		completions = look_at_completions(c);
 		events = completions ? 0 : look_at_events(c);
@@ -243,7 +236,6 @@ static int ask(struct client *c, enum store_op op, bool send_off)
 	struct pending *p = free_pending(c);
 	uint32_t i = (uint32_t)(p - c->pending);
 	struct store_request *q = p->request;
-	struct fct *t = c->l.t;
 	int ret;
 
 	*q = (struct store_request){.op = op,
@@ -263,9 +255,8 @@ static int ask(struct client *c, enum store_op op, bool send_off)
 	ret = (int)fi_send(c->c.ep, q, sizeof(*q), c->messages.desc, 0,
 			   &c->session->request[i]);
 	if (ret)
-		FCT_FAIL(t, "fi_send returned %d (%s)", ret, fi_strerror(-ret));
-out:
-	return ret;
+		FCT_FAIL("fi_send returned %d (%s)", ret, fi_strerror(-ret));
+	return 0;
 }
 
 /* ---- connections ---- */
@@ -274,18 +265,17 @@ static int join(struct client *c)
 {
 	struct session *s = calloc(1, sizeof(*s));
 	struct store_hello hello = {.client = c->id};
-	struct fct *t = c->l.t;
 	struct fct_event e = {0};
 	uint32_t i;
 	int ret;
 
-	FCT_TRUE(t, s);
+	FCT_TRUE(s);
 	s->next = c->session;
 	c->session = s;
 	c->lost = c->may_lose = false;
 	hello.session = ++c->shared->client[c->id].session;
 	c->c.info = fi_dupinfo(c->l.info);
-	FCT_TRUE(t, c->c.info);
+	FCT_TRUE(c->c.info);
 	FCT_DO(fct_ep_open(&c->l, &c->c, c->c.info));
 	for (i = 0; i < STORE_WINDOW; i++) {
 		c->pending[i].sending = c->pending[i].waiting = false;
@@ -293,18 +283,17 @@ static int join(struct client *c)
 			(struct store_ctx){.kind = KIND_REQUEST, .index = i, .owner = s};
 		s->reply[i] =
 			(struct store_ctx){.kind = KIND_REPLY, .index = i, .owner = s};
-		FCT_CALL(t, fi_recv(c->c.ep, reply_at(c, i), sizeof(struct store_reply),
-				    c->messages.desc, 0, &s->reply[i]));
+		FCT_CALL(fi_recv(c->c.ep, reply_at(c, i), sizeof(struct store_reply),
+				 c->messages.desc, 0, &s->reply[i]));
 	}
-	FCT_CALL(t, fi_connect(c->c.ep, c->l.info->dest_addr, &hello, sizeof(hello)));
+	FCT_CALL(fi_connect(c->c.ep, c->l.info->dest_addr, &hello, sizeof(hello)));
 	/* Before it, some providers still tell what became of the endpoint before. */
 	while (e.event != FI_CONNECTED) {
-		FCT_DO(fct_eq_next(t, c->l.eq, &e, "FI_CONNECTED"));
+		FCT_GET(ret, fct_eq_next(c->l.eq, &e, "FI_CONNECTED"));
 		if (ret)
-			FCT_FAIL(t, "connecting failed: %s", fi_strerror(e.err.err));
+			FCT_FAIL("connecting failed: %s", fi_strerror(e.err.err));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 static int rejoin(struct client *c, int kind)
@@ -350,11 +339,9 @@ static int open_client(struct client *c, const struct fct_where *where)
 				  .tx_size = STORE_WINDOW,
 				  .rx_size = STORE_WINDOW,
 				  .cq_size = 16 * STORE_WINDOW};
-	struct fct *t = c->l.t;
 	uint32_t i;
-	int ret;
 
-	FCT_DO(fct_link_open_alone(&c->l, t, &setup, where));
+	FCT_DO(fct_link_open_alone(&c->l, &setup, where));
 	FCT_DO(fct_mem_alloc(&c->l, &c->messages,
 			     STORE_WINDOW * (sizeof(struct store_request) +
 					     sizeof(struct store_reply)),
@@ -365,17 +352,24 @@ static int open_client(struct client *c, const struct fct_where *where)
 		c->pending[i].request = (struct store_request *)c->messages.buf + i;
 		c->pending[i].data = c->data.buf + i * STORE_BLOCK;
 	}
-	ret = join(c);
-out:
-	return ret;
+	return join(c);
 }
 
-int fct_store_client(struct fct *t, uint32_t id, struct store_shared *shared,
+static void end_client(struct client *c)
+{
+	struct session *s;
+
+	fct_link_down(&c->l, fct_ret());
+	while ((s = c->session)) {
+		c->session = s->next;
+		free(s);
+	}
+}
+
+int fct_store_client(uint32_t id, struct store_shared *shared,
 		     const struct fct_where *where, const struct store_faults *faults)
 {
-	struct client c = {.l.t = t, .id = id, .shared = shared};
-	struct session *s;
-	int ret;
+	FCT_AUTO(end_client) struct client c = {.id = id, .shared = shared};
 
 	if (!shared->client[id].session)
 		shared->client[id].random = id * 7919u + 1;
@@ -389,12 +383,5 @@ int fct_store_client(struct fct *t, uint32_t id, struct store_shared *shared,
 	FCT_DO(ask(&c, STORE_DONE, false));
 	/* The server may close when all clients are done. */
 	c.may_lose = true;
-	ret = settle(&c, 0, false);
-out:
-	ret = fct_link_down(&c.l, ret);
-	while ((s = c.session)) {
-		c.session = s->next;
-		free(s);
-	}
-	return ret;
+	return settle(&c, 0, false);
 }

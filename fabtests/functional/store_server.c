@@ -68,19 +68,16 @@ static struct store_reply *reply_at(struct conn *c, uint32_t i)
 static int open_pool(struct server *s)
 {
 	uint32_t n = s->clients * (STORE_SLOTS + 2 * OPS), i;
-	struct fct *t = s->l.t;
-	int ret;
 
 	FCT_DO(fct_mem_alloc(&s->l, &s->pool, n * STORE_MAX, FI_READ | FI_WRITE));
 	s->blocks = calloc(n, sizeof(*s->blocks));
-	FCT_TRUE(t, s->blocks);
+	FCT_TRUE(s->blocks);
 	for (i = 0; i < n; i++) {
 		s->blocks[i].buf = s->pool.buf + i * STORE_MAX;
 		s->blocks[i].next = s->free;
 		s->free = &s->blocks[i];
 	}
-out:
-	return ret;
+	return 0;
 }
 
 static struct block *take(struct server *s)
@@ -113,8 +110,8 @@ static int install(struct server *s, struct op *op)
 	op->object.block = NULL;
 	if (o->version > before)
 		return 0;
-	return fct_fail_at(s->l.t, NULL, 0, "version %llu of an object came after %llu",
-			   (unsigned long long)o->version, (unsigned long long)before);
+	return fct_fail("version %llu of an object came after %llu",
+			(unsigned long long)o->version, (unsigned long long)before);
 }
 
 /* ---- connections ---- */
@@ -185,8 +182,7 @@ static int posted(struct server *s, struct conn *c, ssize_t ret)
 	}
 	if (ret == -FI_EAGAIN)
 		return fct_fail_at(
-			s->l.t, NULL, 0,
-			"posting returned -FI_EAGAIN below the endpoint's size");
+			NULL, 0, "posting returned -FI_EAGAIN below the endpoint's size");
 	drop(s, c);
 	return 0;
 }
@@ -201,21 +197,19 @@ static int post_request(struct server *s, struct conn *c, uint32_t i)
 static int requested(struct server *s, const struct fct_event *e)
 {
 	struct store_hello hello;
-	struct fct *t = s->l.t;
 	struct conn *c;
 	uint32_t i;
-	int ret = 0;
 
-	FCT_TRUE(t, e->len >= sizeof(hello));
+	FCT_TRUE(e->len >= sizeof(hello));
 	memcpy(&hello, e->cm.data, sizeof(hello));
-	FCT_TRUE(t, hello.client < s->clients);
+	FCT_TRUE(hello.client < s->clients);
 	/* A client has one connection: the one before is over, whether we heard of it or
 	 * not. */
 	for (i = 0; i < MAX_CONNS && s->conn[i]; i++)
 		if (s->conn[i]->hello.client == hello.client)
 			drop(s, s->conn[i]);
 	c = unused(s);
-	FCT_TRUE(t, c);
+	FCT_TRUE(c);
 	c->hello = hello;
 	c->connected = false;
 	c->c.info = e->cm.info;
@@ -224,8 +218,7 @@ static int requested(struct server *s, const struct fct_event *e)
 		FCT_DO(post_request(s, c, i));
 	if (c->c.ep && fi_accept(c->c.ep, NULL, 0))
 		drop(s, c);
-out:
-	return ret;
+	return 0;
 }
 
 /* ---- requests ---- */
@@ -254,7 +247,7 @@ static int put(struct server *s, struct conn *c, struct op *op)
 		return install(s, op) ? -1 : answer(s, c, op);
 	op->object.block = take(s);
 	if (!op->object.block)
-		return fct_fail_at(s->l.t, NULL, 0, "the server has no block left");
+		return fct_fail("the server has no block left");
 	return posted(s, c,
 		      fi_read(c->c.ep, op->object.block->buf, r->len, s->pool.desc, 0,
 			      r->addr, r->key, &op->data));
@@ -275,30 +268,26 @@ static int get(struct server *s, struct conn *c, struct op *op)
 
 static int handle_request(struct server *s, struct conn *c, uint32_t index, size_t len)
 {
-	struct fct *t = s->l.t;
 	struct op *op = NULL;
 	uint32_t i;
-	int ret;
 
 	for (i = 0; i < OPS && !op; i++)
 		op = c->op[i].busy ? NULL : &c->op[i];
-	FCT_TRUE(t, op);
-	FCT_EQ(t, len, sizeof(op->request));
+	FCT_TRUE(op);
+	FCT_EQ(len, sizeof(op->request));
 	op->request = *request_at(c, index);
 	op->object = (struct object){0};
 	op->busy = true;
 	FCT_DO(post_request(s, c, index));
 	if (!c->c.ep)
 		return 0;
-	FCT_TRUE(t, op->request.owner < s->clients && op->request.slot < STORE_SLOTS);
-	FCT_TRUE(t, op->request.len <= STORE_MAX);
+	FCT_TRUE(op->request.owner < s->clients && op->request.slot < STORE_SLOTS);
+	FCT_TRUE(op->request.len <= STORE_MAX);
 	if (op->request.op == STORE_DONE)
 		s->done++;
-	ret = op->request.op == STORE_PUT   ? put(s, c, op)
-	      : op->request.op == STORE_GET ? get(s, c, op)
-					    : answer(s, c, op);
-out:
-	return ret;
+	return op->request.op == STORE_PUT   ? put(s, c, op)
+	       : op->request.op == STORE_GET ? get(s, c, op)
+					     : answer(s, c, op);
 }
 
 static int handle_data(struct server *s, struct conn *c, struct op *op)
@@ -307,8 +296,7 @@ static int handle_data(struct server *s, struct conn *c, struct op *op)
 		if (fct_store_sum(op->object.block->buf, op->object.len) !=
 		    op->object.sum)
 			return fct_fail_at(
-				s->l.t, NULL, 0,
-				"%zu bytes read from client %u have another sum",
+				NULL, 0, "%zu bytes read from client %u have another sum",
 				(size_t)op->object.len, c->hello.client);
 		if (install(s, op))
 			return -1;
@@ -355,16 +343,15 @@ static int look_at_completions(struct server *s)
 	if (n == 1)
 		return completed(s, e.op_context, e.len) ? -1 : 1;
 	if (n != -FI_EAVAIL || fi_cq_readerr(s->l.txcq, &err, 0) != 1)
-		return fct_fail_at(s->l.t, NULL, 0, "fi_cq_read returned %zd", n);
+		return fct_fail("fi_cq_read returned %zd", n);
 	ctx = err.op_context;
 	if (!ctx)
-		return fct_fail_at(s->l.t, NULL, 0,
-				   "an error completion has no context (%s)",
-				   fi_strerror(err.err));
+		return fct_fail("an error completion has no context (%s)",
+				fi_strerror(err.err));
 	c = ctx->owner;
 	c->posted--;
 	if (c->c.ep)
-		fct_note(s->l.t, "client %u: %s", c->hello.client, fi_strerror(err.err));
+		fct_note("client %u: %s", c->hello.client, fi_strerror(err.err));
 	drop(s, c);
 	return 1;
 }
@@ -380,14 +367,14 @@ static int look_at_events(struct server *s)
 		return 0;
 	if (n == -FI_EAVAIL) {
 		if (fi_eq_readerr(s->l.eq, &err, 0) < 0)
-			return fct_fail_at(s->l.t, NULL, 0, "fi_eq_readerr failed");
+			return fct_fail("fi_eq_readerr failed");
 		c = find(s, err.fid);
 		if (c)
 			drop(s, c);
 		return 1;
 	}
 	if (n < (ssize_t)sizeof(e.cm))
-		return fct_fail_at(s->l.t, NULL, 0, "fi_eq_read returned %zd", n);
+		return fct_fail("fi_eq_read returned %zd", n);
 	e.len = (size_t)n - sizeof(e.cm);
 	if (e.event == FI_CONNREQ)
 		return requested(s, &e) ? -1 : 1;
@@ -405,25 +392,38 @@ static int look_at_events(struct server *s)
 
 static int serve(struct server *s)
 {
-	struct fct *t = s->l.t;
 	struct fct_wait w;
 	int completions, events;
 
-	fct_wait_init(&w, t, "requests from the clients");
+	fct_wait_init(&w, "requests from the clients");
 	while (s->done < s->clients) {
 		completions = look_at_completions(s);
 		events = completions < 0 ? -1 : look_at_events(s);
 		if (completions < 0 || events < 0)
 			return -1;
 		if (completions || events)
-			fct_wait_init(&w, t, "requests from the clients");
+			fct_wait_init(&w, "requests from the clients");
 		else if (fct_wait_again(&w))
 			return -1;
 	}
 	return 0;
 }
 
-int fct_store_serve(struct fct *t, uint32_t clients)
+static void end_server(struct server **at)
+{
+	struct server *s = *at;
+	uint32_t i;
+
+	if (!s)
+		return;
+	fct_link_down(&s->l, fct_ret());
+	for (i = 0; i < MAX_CONNS; i++)
+		free(s->conn[i]);
+	free(s->blocks);
+	free(s);
+}
+
+int fct_store_serve(uint32_t clients)
 {
 	struct fct_setup setup = {.caps = FI_MSG | FI_RMA,
 				  .msg_order = FI_ORDER_SAS | FI_ORDER_SAW,
@@ -431,22 +431,13 @@ int fct_store_serve(struct fct *t, uint32_t clients)
 				  .rx_size = STORE_WINDOW,
 				  .cq_size =
 					  (size_t)clients * 4 * (2 * OPS + STORE_WINDOW)};
-	struct server *s = calloc(1, sizeof(*s));
-	uint32_t i;
-	int ret;
+	FCT_AUTO(end_server) struct server *s = calloc(1, sizeof(*s));
 
-	if (!s)
-		return fct_fail_at(t, NULL, 0, "out of memory");
+	FCT_TRUE(s);
 	s->clients = clients;
-	FCT_DO(fct_link_open(&s->l, t, &setup));
+	FCT_DO(fct_link_open(&s->l, &setup));
 	FCT_DO(open_pool(s));
 	FCT_DO(serve(s));
-	fct_note(t, "%llu requests answered", (unsigned long long)s->answered);
-out:
-	ret = fct_link_down(&s->l, ret);
-	for (i = 0; i < MAX_CONNS; i++)
-		free(s->conn[i]);
-	free(s->blocks);
-	free(s);
-	return ret;
+	fct_note("%llu requests answered", (unsigned long long)s->answered);
+	return 0;
 }

@@ -182,7 +182,6 @@ extern struct st_opts fct_st_opts;
 enum st_phase { ST_RUN, ST_SETTLE, ST_DRAIN, ST_END };
 
 struct st {
-	struct fct *t;
 	struct st_mode mode;
 	uint64_t caps;
 	_Atomic uint64_t next_key; /* of regions that tasks register */
@@ -231,7 +230,7 @@ int fct_st_fail(struct st *s, const char *fmt, ...) __attribute__((format(printf
 /* ---- stress_run.c ---- */
 
 /* A case. */
-int fct_st_run(struct fct *t, const struct st_mode *mode);
+int fct_st_run(const struct st_mode *mode);
 
 /* ---- stress_hub.c: objects that last ---- */
 

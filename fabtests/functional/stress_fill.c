@@ -10,7 +10,7 @@ static uint64_t word_at(uint64_t seed, size_t index)
 uint64_t fct_st_seed(const struct st_lane *lane, bool mine, uint32_t what, uint64_t seq)
 {
 	const struct st *s = lane->hub->s;
-	const bool client = fct_is_client(s->t) == mine;
+	const bool client = fct_is_client() == mine;
 
 	return st_mix(s->o.seed ^ (seq << 16) ^ (what << 8) ^ (lane->number << 1) ^
 		      client) ^

@@ -12,32 +12,26 @@ static int open_cntr(struct st_hub *hub, struct fid_cntr **cntr)
 {
 	struct fi_cntr_attr attr = {.events = FI_CNTR_EVENTS_COMP,
 				    .wait_obj = FI_WAIT_NONE};
-	struct fct *t = hub->s->t;
 	int ret;
 
 	ret = fi_cntr_open(hub->l.domain, &attr, cntr, hub);
 	if (ret == -FI_ENOSYS || ret == -FI_EOPNOTSUPP)
-		return fct_skip(t, "no counters: %s", fi_strerror(-ret));
-	FCT_CALL(t, ret);
-	ret = fct_keep(&hub->l, &(*cntr)->fid);
-out:
-	return ret;
+		return fct_skip("no counters: %s", fi_strerror(-ret));
+	FCT_CALL(ret);
+	return fct_keep(&hub->l, &(*cntr)->fid);
 }
 
 static int open_srx(struct st_hub *hub)
 {
 	struct fi_rx_attr attr = *hub->l.info->rx_attr;
-	struct fct *t = hub->s->t;
 	int ret;
 
 	attr.size = (size_t)hub->lanes * ST_RECVS;
 	ret = fi_srx_context(hub->l.domain, &attr, &hub->srx, hub);
 	if (ret == -FI_ENOSYS || ret == -FI_EOPNOTSUPP)
-		return fct_skip(t, "no shared receive contexts: %s", fi_strerror(-ret));
-	FCT_CALL(t, ret);
-	ret = fct_keep(&hub->l, &hub->srx->fid);
-out:
-	return ret;
+		return fct_skip("no shared receive contexts: %s", fi_strerror(-ret));
+	FCT_CALL(ret);
+	return fct_keep(&hub->l, &hub->srx->fid);
 }
 
 /* Runs in fct_link_open, so that both sides learn of it when one skips. */
@@ -82,7 +76,7 @@ static int open_pmem(struct st_lane *lane, struct fct_target *mine)
 	if (!hub->srx)
 		lane->recvs = fct_st_pmem_take(s, sizeof(*lane->recvs));
 	if (!lane->exposed || !(hub->srx || lane->recvs))
-		return fct_skip(s->t, "FI_CAIRN_PMEM has no room for so many lanes");
+		return fct_skip("FI_CAIRN_PMEM has no room for so many lanes");
 	lane->recvs_desc = fi_mr_desc(hub->pmem_mr);
 	*mine = (struct fct_target){.len = sizeof(*lane->exposed),
 				    .key = fi_mr_key(hub->pmem_mr)};
@@ -95,12 +89,10 @@ static int open_pmem(struct st_lane *lane, struct fct_target *mine)
 static int open_lane(struct st_hub *hub, uint32_t number)
 {
 	struct st_lane *lane = calloc(1, sizeof(*lane));
-	struct fct *t = hub->s->t;
 	struct fct_target mine;
 	uint32_t i, k;
-	int ret;
 
-	FCT_TRUE(t, lane);
+	FCT_TRUE(lane);
 	hub->lane[number] = lane;
 	lane->hub = hub;
 	lane->number = number;
@@ -120,34 +112,29 @@ static int open_lane(struct st_hub *hub, uint32_t number)
 	}
 	for (i = 0; i < ST_RECVS; i++)
 		lane->recv[i] = (struct st_ctx){.lane = lane, .recv = i + 1};
-	ret = fct_exchange(t, "region", &mine, &lane->peer, sizeof(mine));
-out:
-	return ret;
+	return fct_exchange("region", &mine, &lane->peer, sizeof(mine));
 }
 
 static int open_shared_recvs(struct st_hub *hub)
 {
 	const uint32_t count = hub->lanes * ST_RECVS;
-	struct fct *t = hub->s->t;
 	uint32_t i;
-	int ret = 0;
 
 	if (hub->pmem_mr) {
 		hub->recv_mem.buf = fct_st_pmem_take(hub->s, count * ST_PART);
 		hub->recv_mem.desc = fi_mr_desc(hub->pmem_mr);
 		if (!hub->recv_mem.buf)
-			return fct_skip(t, "FI_CAIRN_PMEM has no room for receives");
+			return fct_skip("FI_CAIRN_PMEM has no room for receives");
 	} else {
 		FCT_DO(fct_mem_alloc(&hub->l, &hub->recv_mem, count * ST_PART, FI_RECV));
 	}
 	hub->recv = calloc(count, sizeof(*hub->recv));
-	FCT_TRUE(t, hub->recv);
+	FCT_TRUE(hub->recv);
 	for (i = 0; i < count; i++) {
 		hub->recv[i].recv = i + 1;
-		FCT_CALL(t, fct_st_hub_recv(hub, &hub->recv[i]));
+		FCT_CALL(fct_st_hub_recv(hub, &hub->recv[i]));
 	}
-out:
-	return ret;
+	return 0;
 }
 
 int fct_st_hub_open(struct st *s, uint32_t lanes, struct st_hub **out)
@@ -166,20 +153,18 @@ int fct_st_hub_open(struct st *s, uint32_t lanes, struct st_hub **out)
 		.open = open_rest,
 	};
 	struct st_hub *hub = calloc(1, sizeof(*hub));
-	struct fct *t = s->t;
 	uint32_t i;
-	int ret;
 
 	*out = hub;
 	if (!hub)
-		return fct_fail_at(t, NULL, 0, "out of memory");
+		return fct_fail("out of memory");
 	hub->s = s;
 	hub->lanes = lanes;
 	pthread_rwlock_init(&hub->reading, NULL);
-	FCT_DO(fct_link_open(&hub->l, t, &setup));
+	FCT_DO(fct_link_open(&hub->l, &setup));
 	/* Threads of the case look at the queues. */
-	t->n_progress_cq = 0;
-	t->progress_eq = NULL;
+	fct.n_progress_cq = 0;
+	fct.progress_eq = NULL;
 	if (!(hub->l.info->caps & FI_ATOMIC))
 		s->no_atomics = true;
 	if (s->mode.durable)
@@ -188,8 +173,7 @@ int fct_st_hub_open(struct st *s, uint32_t lanes, struct st_hub **out)
 		FCT_DO(open_lane(hub, i));
 	if (hub->srx)
 		FCT_DO(open_shared_recvs(hub));
-out:
-	return ret;
+	return 0;
 }
 
 int fct_st_hub_close(struct st_hub *hub, int ret)
@@ -236,7 +220,6 @@ int fct_st_hub_check(struct st_hub *hub)
 {
 	static const enum st_kind kinds[] = {ST_ADD, ST_FETCH, ST_SWAP};
 	uint32_t theirs[3], mine[3], i, k;
-	struct fct *t = hub->s->t;
 	struct st_lane *lane;
 	uint64_t word;
 	int ret = 0;
@@ -245,7 +228,7 @@ int fct_st_hub_check(struct st_hub *hub)
 		lane = hub->lane[i];
 		for (k = 0; k < 3; k++)
 			mine[k] = lane->atomics[kinds[k]];
-		FCT_DO(fct_exchange(t, "atomics", mine, theirs, sizeof(mine)));
+		FCT_DO(fct_exchange("atomics", mine, theirs, sizeof(mine)));
 		for (k = 0; k < 3; k++) {
 			word = lane->exposed->word[kinds[k]];
 			if (word != theirs[k])
@@ -261,6 +244,5 @@ int fct_st_hub_check(struct st_hub *hub)
 	/* Nobody else reads the queue any more. */
 	if (fct_st_comp_all(hub) || (hub->tx_cntr && check_counters(hub)))
 		ret = -1;
-out:
 	return ret;
 }

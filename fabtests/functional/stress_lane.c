@@ -15,7 +15,7 @@ static struct st *of(const struct st_lane *lane)
 
 static void set_deadline(struct st_lane *lane)
 {
-	lane->deadline_ms = fct_now_ms() + LANE_MS * of(lane)->t->scale;
+	lane->deadline_ms = fct_now_ms() + LANE_MS * fct.scale;
 }
 
 /* Nothing of it may be under way any more. */
@@ -263,7 +263,7 @@ static int ended(struct st_lane *lane, const char *how)
 			       : fct_st_fail(hub->s, "lane %u: %s", lane->number, how);
 	if (fct_st_lane_close(lane))
 		return -1;
-	return fct_is_client(hub->s->t) ? fct_st_lane_connect(lane) : 0;
+	return fct_is_client() ? fct_st_lane_connect(lane) : 0;
 }
 
 static int one_event(struct st_hub *hub)
@@ -301,8 +301,8 @@ static int look_after(struct st_lane *lane)
 {
 	if (lane->state == ST_OPENING && fct_now_ms() > lane->deadline_ms)
 		return fct_st_fail(of(lane), "lane %u: no connection within %u s",
-				   lane->number, LANE_MS / 1000 * of(lane)->t->scale);
-	if (lane->state == ST_DOWN && fct_is_client(of(lane)->t))
+				   lane->number, LANE_MS / 1000 * fct.scale);
+	if (lane->state == ST_DOWN && fct_is_client())
 		return fct_st_lane_connect(lane);
 	return 0;
 }

@@ -10,9 +10,9 @@ int fct_st_pmem_open(struct st *s)
 {
 	uint8_t *all;
 
-	if (fct_pmem_map(s->t, &all))
+	if (fct_pmem_map(&all))
 		return -1;
-	s->pmem = all + (fct_is_client(s->t) ? PMEM_HALF : 0);
+	s->pmem = all + (fct_is_client() ? PMEM_HALF : 0);
 	s->pmem_len = PMEM_HALF;
 	s->pmem_used = 0;
 	return 0;
@@ -21,22 +21,18 @@ int fct_st_pmem_open(struct st *s)
 void fct_st_pmem_close(struct st *s)
 {
 	if (s->pmem)
-		munmap(s->pmem - (fct_is_client(s->t) ? PMEM_HALF : 0), FCT_PMEM_LEN);
+		munmap(s->pmem - (fct_is_client() ? PMEM_HALF : 0), FCT_PMEM_LEN);
 	s->pmem = NULL;
 }
 
 int fct_st_pmem_reg(struct st_hub *hub)
 {
 	struct st *s = hub->s;
-	struct fct *t = s->t;
-	int ret;
 
-	FCT_CALL(t, fi_mr_reg(hub->l.domain, s->pmem, s->pmem_len,
-			      FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE, 0,
-			      t->next_key++, FI_RMA_PMEM, &hub->pmem_mr, NULL));
-	ret = fct_keep(&hub->l, &hub->pmem_mr->fid);
-out:
-	return ret;
+	FCT_CALL(fi_mr_reg(hub->l.domain, s->pmem, s->pmem_len,
+			   FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE, 0, fct.next_key++,
+			   FI_RMA_PMEM, &hub->pmem_mr, NULL));
+	return fct_keep(&hub->l, &hub->pmem_mr->fid);
 }
 
 void *fct_st_pmem_take(struct st *s, size_t len)
@@ -74,18 +70,15 @@ static int is_there(struct st_lane *lane, uint32_t task, const struct st_wrote *
 int fct_st_pmem_check(struct st_hub *hub)
 {
 	struct st_wrote mine[ST_TASKS], theirs[ST_TASKS];
-	struct fct *t = hub->s->t;
 	uint32_t i, k;
-	int ret = 0;
 
 	memset(mine, 0, sizeof(mine));
 	for (i = 0; i < hub->lanes; i++) {
 		for (k = 0; k < ST_TASKS; k++)
 			mine[k] = hub->lane[i]->task[k].wrote;
-		FCT_DO(fct_exchange(t, "written", mine, theirs, sizeof(mine)));
+		FCT_DO(fct_exchange("written", mine, theirs, sizeof(mine)));
 		for (k = 0; k < ST_TASKS; k++)
 			FCT_DO(is_there(hub->lane[i], k, &theirs[k]));
 	}
-out:
-	return ret;
+	return 0;
 }

@@ -71,7 +71,7 @@ static int start(struct st *s, struct worker *w, uint32_t *count)
 	for (i = 0; i < s->o.threads + !alone; i++) {
 		w[i].s = s;
 		w[i].hub = s->hub[alone ? i : 0];
-		w[i].rng.x = st_mix(s->o.seed + i * 2 + fct_is_client(s->t));
+		w[i].rng.x = st_mix(s->o.seed + i * 2 + fct_is_client());
 		w[i].works = alone || i;
 		w[i].manages = alone || !i;
 		if (pthread_create(&w[i].thread, NULL, work, &w[i]))
@@ -88,7 +88,7 @@ static int wait_ms(struct st *s, uint32_t ms)
 	const uint64_t end = fct_now_ms() + ms;
 
 	while (!s->failed && fct_now_ms() < end) {
-		if (fct_ctl_peer_gave_up(s->t))
+		if (fct_ctl_peer_gave_up())
 			return -1;
 		usleep(2000);
 	}
@@ -125,7 +125,7 @@ static int wait_for(struct st *s, const char *what, bool (*is)(const struct st_l
 {
 	struct fct_wait w;
 
-	fct_wait_init(&w, s->t, what);
+	fct_wait_init(&w, what);
 	while (!s->failed && !all_lanes(s, is))
 		if (fct_wait_again(&w))
 			return -1;
@@ -136,7 +136,7 @@ static int wait_for(struct st *s, const char *what, bool (*is)(const struct st_l
 static void explain(struct st *s, const struct st_lane *lane)
 {
 	const struct st_task *task = lane->task;
-	char *why = s->t->why;
+	char *why = fct.why;
 	const size_t len = strlen(why);
 
 	while (task->state == ST_FREE)
@@ -184,11 +184,11 @@ static int enter(struct st *s, struct worker *w, uint32_t count, enum st_phase p
 	uint32_t i;
 
 	s->phase = phase;
-	fct_wait_init(&wait, s->t, "the threads");
+	fct_wait_init(&wait, "the threads");
 	for (i = 0; i < count; i++)
 		while (!s->failed && w[i].seen != phase) {
 			wait.what = held_up_by(&w[i]);
-			fct_doing(s->t, wait.what);
+			fct_doing(wait.what);
 			if (fct_wait_again(&wait))
 				return -1;
 		}
@@ -198,11 +198,10 @@ static int enter(struct st *s, struct worker *w, uint32_t count, enum st_phase p
 /* Nobody closes any more: until both sides have the same connections. */
 static int settle(struct st *s)
 {
-	struct fct *t = s->t;
 	uint32_t mine[ST_LANES], theirs[ST_LANES], h, i;
-	int same = 0, ret;
+	int same = 0;
 
-	FCT_DO(fct_barrier(t, "run over"));
+	FCT_DO(fct_barrier("run over"));
 	while (!same) {
 		same = 1;
 		FCT_DO(wait_for(s, "the connections", is_up));
@@ -210,36 +209,31 @@ static int settle(struct st *s)
 			for (i = 0; i < ST_LANES; i++)
 				mine[i] = i < s->hub[h]->lanes ? s->hub[h]->lane[i]->epoch
 							       : 0;
-			FCT_DO(fct_exchange(t, "epochs", mine, theirs, sizeof(mine)));
+			FCT_DO(fct_exchange("epochs", mine, theirs, sizeof(mine)));
 			same &= !memcmp(mine, theirs, sizeof(mine));
 		}
 	}
-out:
-	return ret;
+	return 0;
 }
 
 /* Every message of these connections arrives. */
 static int all_arrive(struct st *s)
 {
-	struct fct *t = s->t;
 	struct st_lane *lane;
 	struct fct_wait w;
 	uint32_t h, i, mine, theirs;
-	int ret = 0;
 
 	for (h = 0; h < s->hubs; h++) {
 		for (i = 0; i < s->hub[h]->lanes; i++) {
 			lane = s->hub[h]->lane[i];
 			mine = lane->posted;
-			FCT_DO(fct_exchange(t, "posted", &mine, &theirs, sizeof(mine)));
-			fct_wait_init(&w, t, "the last messages");
+			FCT_DO(fct_exchange("posted", &mine, &theirs, sizeof(mine)));
+			fct_wait_init(&w, "the last messages");
 			while (!s->failed && lane->received != theirs)
 				FCT_DO(fct_wait_again(&w));
 		}
 	}
-	ret = s->failed ? -1 : fct_barrier(t, "all arrived");
-out:
-	return ret;
+	return s->failed ? -1 : fct_barrier("all arrived");
 }
 
 /* ---- what may not grow ---- */
@@ -276,7 +270,7 @@ static bool memory_counts(const struct st *s)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	return false;
 #else
-	return s->t->scale == 1;
+	return fct.scale == 1;
 #endif
 }
 
@@ -300,7 +294,6 @@ static int run_for(struct st *s)
 static void say(const struct st *s)
 {
 	fct_note(
-		s->t,
 		"%llu operations, %llu completions, %llu in error, %llu times full, %llu "
 		"connections closed, %llu durable%s%s%s",
 		(unsigned long long)s->operations, (unsigned long long)s->completions,
@@ -311,31 +304,32 @@ static void say(const struct st *s)
 		s->caps & FI_FENCE ? "" : ", no FI_FENCE");
 }
 
-static int with_threads(struct st *s)
+static int phases(struct st *s, struct worker *w, uint32_t *count)
 {
-	struct worker w[ST_THREADS + 1] = {0};
-	struct fct *t = s->t;
-	uint32_t count, i;
-	int ret;
-
-	FCT_DO(start(s, w, &count));
+	FCT_DO(start(s, w, count));
 	/* Where connections come and go, all of them may never be up. */
 	if (!s->mode.reopen)
 		FCT_DO(wait_for(s, "the connections", is_up));
 	FCT_DO(run_for(s));
-	FCT_DO(enter(s, w, count, ST_SETTLE));
+	FCT_DO(enter(s, w, *count, ST_SETTLE));
 	FCT_DO(settle(s));
-	FCT_DO(enter(s, w, count, ST_DRAIN));
+	FCT_DO(enter(s, w, *count, ST_DRAIN));
 	FCT_DO(wait_until_idle(s));
-	FCT_DO(fct_barrier(t, "drained"));
-	ret = all_arrive(s);
-out:
+	FCT_DO(fct_barrier("drained"));
+	return all_arrive(s);
+}
+
+static int with_threads(struct st *s)
+{
+	struct worker w[ST_THREADS + 1] = {0};
+	uint32_t count = 0, i;
+	int ret = phases(s, w, &count);
+
 	s->phase = ST_END;
 	for (i = 0; i < count; i++)
 		pthread_join(w[i].thread, NULL);
 	if (s->failed)
-		ret = fct_fail_at(t, NULL, 0, "%s (seed %llu)", s->why,
-				  (unsigned long long)s->o.seed);
+		ret = fct_fail("%s (seed %llu)", s->why, (unsigned long long)s->o.seed);
 	return ret;
 }
 
@@ -357,23 +351,18 @@ static int close_hubs(struct st *s, int ret)
 {
 	while (s->hubs)
 		ret = fct_st_hub_close(s->hub[--s->hubs], ret);
-	if (s->failed && s->t->result == FCT_PASS)
-		ret = fct_fail_at(s->t, NULL, 0, "%s (seed %llu)", s->why,
-				  (unsigned long long)s->o.seed);
+	if (s->failed && fct.result == FCT_PASS)
+		ret = fct_fail("%s (seed %llu)", s->why, (unsigned long long)s->o.seed);
 	return ret;
 }
 
 static int check(struct st *s)
 {
-	struct fct *t = s->t;
 	uint32_t h;
-	int ret = 0;
 
 	for (h = 0; h < s->hubs; h++)
 		FCT_DO(fct_st_hub_check(s->hub[h]));
-	ret = fct_barrier(t, "compared");
-out:
-	return ret;
+	return fct_barrier("compared");
 }
 
 /* The most that both sides have. */
@@ -383,13 +372,12 @@ static int pick_caps(struct st *s)
 					  FI_MSG | FI_RMA | FI_ATOMIC, FI_MSG | FI_RMA};
 	struct fct_setup setup = {.threading = s->mode.threading, .cq_data_size = 4};
 	struct fi_info *info = NULL;
-	struct fct *t = s->t;
 	uint64_t theirs;
-	int i, ret;
+	int i;
 
 	for (i = 0; i < 3 && !info; i++) {
 		setup.caps = wishes[i] | (s->mode.durable ? FI_RMA_PMEM : 0);
-		if (!fct_getinfo(t, &setup, NULL, "0", &info))
+		if (!fct_getinfo(&setup, NULL, "0", &info))
 			s->caps = setup.caps;
 	}
 	/* Its fi_fetch_atomic adds the operand's address: fi_cairn_atomic shows that. */
@@ -399,12 +387,9 @@ static int pick_caps(struct st *s)
 	if (info && info->domain_attr->resource_mgmt != FI_RM_ENABLED)
 		s->mode.small = false;
 	fi_freeinfo(info);
-	FCT_DO(fct_exchange(t, "caps", &s->caps, &theirs, sizeof(theirs)));
+	FCT_DO(fct_exchange("caps", &s->caps, &theirs, sizeof(theirs)));
 	s->caps &= theirs;
-	if (!s->caps)
-		ret = fct_skip(t, "no FI_RMA with remote CQ data of 4 bytes");
-out:
-	return ret;
+	return s->caps ? 0 : fct_skip("no FI_RMA with remote CQ data of 4 bytes");
 }
 
 static int once(struct st *s)
@@ -426,17 +411,16 @@ static int once(struct st *s)
 	return ret;
 }
 
-int fct_st_run(struct fct *t, const struct st_mode *mode)
+int fct_st_run(const struct st_mode *mode)
 {
-	struct st s = {.t = t, .mode = *mode, .o = fct_st_opts, .next_key = 1 << 20};
+	struct st s = {.mode = *mode, .o = fct_st_opts, .next_key = 1 << 20};
 	struct st first;
 	unsigned int files;
-	int ret;
 
-	if (fct_is_client(t))
-		FCT_DO(fct_tell(t, "options", &s.o, sizeof(s.o)));
+	if (fct_is_client())
+		FCT_DO(fct_tell("options", &s.o, sizeof(s.o)));
 	else
-		FCT_DO(fct_hear(t, "options", &s.o, sizeof(s.o)));
+		FCT_DO(fct_hear("options", &s.o, sizeof(s.o)));
 	FCT_DO(pick_caps(&s));
 	/* What a library opens once, and keeps, is open after this. */
 	first = s;
@@ -444,7 +428,6 @@ int fct_st_run(struct fct *t, const struct st_mode *mode)
 	FCT_DO(once(&first));
 	files = open_files();
 	FCT_DO(once(&s));
-	FCT_EQ(t, open_files(), files);
-out:
-	return ret;
+	FCT_EQ(open_files(), files);
+	return 0;
 }

@@ -457,14 +457,12 @@ int fct_st_task_step(struct st_lane *lane, struct st_rng *rng, bool may_begin)
 	if (state == ST_BUSY || (state == ST_FREE && !may_begin))
 		return 0;
 	pthread_rwlock_rdlock(&lane->use);
-	if (lane->state != ST_UP || lane->ending)
-		goto out;
-	if (!atomic_compare_exchange_strong(&task->state, &state, ST_BUSY))
-		goto out;
-	if (state == ST_FREE)
-		begin(task, rng);
-	ret = go_on(task, rng);
-out:
+	if (lane->state == ST_UP && !lane->ending &&
+	    atomic_compare_exchange_strong(&task->state, &state, ST_BUSY)) {
+		if (state == ST_FREE)
+			begin(task, rng);
+		ret = go_on(task, rng);
+	}
 	pthread_rwlock_unlock(&lane->use);
 	return ret;
 }
