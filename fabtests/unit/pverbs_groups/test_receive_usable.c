@@ -59,15 +59,17 @@ static void no_lid(struct pvb_mcm *record)
 
 CT_FIXTURE(groups, bool, world_start, world_stop);
 
-CT_TEST_F(groups, R24_a_group_with_a_smaller_mtu_than_the_link_is_not_joined)
+CT_TEST(groups, R24_a_group_with_a_smaller_mtu_than_the_link_is_not_joined)
 {
 	expect_unusable(smaller_mtu, -FI_EMSGSIZE);
 	expect_unusable(no_mtu, -FI_EINVAL);
 	/* A router has said that less is enough. */
+	world_open();
 	w.link.mtu = 1024;
 	smaller_mtu(&world_make(world_mgid(1))->record);
 	world_join_and_serve(1, true, false);
 	CT_EXPECT_EQ(w.user[1].joins, 1);
+	world_close();
 }
 
 CT_TEST_F(groups, R16_a_group_with_an_mtu_above_the_ports_is_not_joined)

@@ -288,7 +288,7 @@ CT_TEST(removal, what_ended_is_read_before_waiting_fails)
 CT_TEST(removal, a_durable_operation_ends_with_an_error)
 {
 	unsigned int errors;
-	struct durable d;
+	struct durable d = {0};
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	fake_devices[0].no_flush = true;
@@ -310,7 +310,7 @@ CT_TEST(removal, a_durable_operation_ends_with_an_error)
 CT_TEST(removal, what_is_held_back_and_what_is_behind_it_ends_once)
 {
 	unsigned int errors, first;
-	struct durable d;
+	struct durable d = {0};
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	fake_devices[0].no_flush = true;
@@ -336,7 +336,7 @@ CT_TEST(removal, nothing_is_posted_or_done_any_more)
 						 .number = 1,
 						 .fence = 1};
 	unsigned int posted, errors;
-	struct durable d;
+	struct durable d = {0};
 
 	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	fake_devices[0].no_flush = true;
