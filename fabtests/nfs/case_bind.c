@@ -28,7 +28,7 @@ static enum nfs_verdict rebind(struct nfs_place *place, uint32_t dir, bool back)
 static enum nfs_verdict path_down(struct nfs_place *place, bool down)
 {
 	const uint32_t bits = SEQ4_STATUS_CB_PATH_DOWN | SEQ4_STATUS_CB_PATH_DOWN_SESSION;
-	const uint64_t end = lnk_now_ms() + 30000;
+	const uint64_t end = lnk_now_ms() + 60000;
 	struct nfc_attrs attrs;
 
 	do {

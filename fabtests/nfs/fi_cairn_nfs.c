@@ -122,7 +122,7 @@ int main(int argc, char **argv)
 	static struct nfs_place place = {
 		.where = {.provider = "pverbs;rpcrdma",
 			  .port = "20049",
-			  .timeout = 20,
+			  .timeout = 60,
 			  .slots = 4},
 		.tcp_port = "2049",
 		.idle = 2,

@@ -10,7 +10,7 @@
 
 #define MOST 8192u
 #define LAST_FRAGMENT 0x80000000u
-#define ANSWER_MS 10000
+#define ANSWER_MS 60000
 #define XID 0x43524e54u
 
 bool nfs_tcp_open(struct nfs_tcp *tcp, const char *host, const char *port)

@@ -49,7 +49,7 @@ simverbs_libs = $(INIH_LIBS) -lm -lpthread
 
 pkglib_LTLIBRARIES = %D%/libsimverbs.la
 %C%_libsimverbs_la_SOURCES =
-%C%%C%_libsimverbs_la_DEPENDENCIES = $(simverbs_parts)
+%C%_libsimverbs_la_DEPENDENCIES = $(simverbs_parts)
 %C%_libsimverbs_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -no-undefined -Wl,-z,defs \
 	$(simverbs_whole) $(addprefix -Wl$(comma),$(simverbs_libs))
 

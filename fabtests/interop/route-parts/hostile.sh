@@ -14,7 +14,7 @@ raw_text='raw() {
 	"$net" in "$host" sh -c "echo \$\$ >\$0; exec \"\$@\"" "$ROUTE_NET/raw.pid" fi_cairn_rawroute "$@" \
 		>"$ROUTE_NET/raw.out" 2>&1 &
 	raw=$!
-	for ((tries = 0; tries < 400; tries++)); do
+	for ((tries = 0; tries < 1200; tries++)); do
 		! grep -qs serves "$ROUTE_NET/raw.out" || return 0
 		sleep 0.05
 	done

@@ -21,13 +21,13 @@ pingpong_text=$passed_through'from=a to=b address=$ROUTE_B
 pingpong() {
 	local stack=$1 type=$2 bytes=$3 server tries status=0
 	shift 3
-	"$net" in "$to" "$@" timeout 60 fi_pingpong -p "$stack" -e "$type" -c & server=$!
-	for ((tries = 0; tries < 400; tries++)); do
+	"$net" in "$to" "$@" timeout 300 fi_pingpong -p "$stack" -e "$type" -c & server=$!
+	for ((tries = 0; tries < 6000; tries++)); do
 		[ -z "$("$net" in "$to" ss -Hltn "sport = :47592")" ] || break
 		kill -0 $server 2>/dev/null || break
 		sleep 0.05
 	done
-	"$net" in "$from" "$@" timeout 60 fi_pingpong -p "$stack" -e "$type" -c "$address" || status=1
+	"$net" in "$from" "$@" timeout 300 fi_pingpong -p "$stack" -e "$type" -c "$address" || status=1
 	wait $server || status=1
 	[ $status = 0 ] && through "$bytes"
 }
