@@ -49,7 +49,7 @@ bool dgram_open_domain(struct dgram_world *w, const struct dgram_opts *opts)
 	struct fi_av_attr av_attr = {.type = FI_AV_TABLE};
 
 	opts = opts ? opts : &none;
-	*w = (struct dgram_world){0};
+	dgram_close(w);
 	dgram_reset(opts->ib);
 	w->info = dgram_info(opts);
 	if (!w->info)
@@ -86,6 +86,16 @@ bool dgram_open(struct dgram_world *w, const struct dgram_opts *opts)
 	if (!ct_failed())
 		w->qp = qp_of(w->ep);
 	return !ct_failed();
+}
+
+void dgram_start(struct dgram_world *w)
+{
+	CT_ASSERT_TRUE(dgram_open(w, NULL));
+}
+
+void dgram_start_domain(struct dgram_world *w)
+{
+	CT_ASSERT_TRUE(dgram_open_domain(w, NULL));
 }
 
 void dgram_close_ep(struct dgram_world *w)
