@@ -56,13 +56,21 @@ CT_TEST_F(request, a_requester_that_gave_up_meanwhile_is_told_by_accept)
 	CT_EXPECT_EQ(fi_accept(t->ep, NULL, 0), -FI_ECONNABORTED);
 }
 
+/* For each row of a test. */
+static bool orphan_again(struct world *w)
+{
+	world_close(w);
+	start_orphan(w);
+	return !ct_failed();
+}
+
 CT_TEST_F(request, without_its_listener_any_other_may_reject_it)
 {
 	struct fid_pep *other;
+
 	for (int moved = 0; moved < 2; moved++) {
 		CT_NOTE("moved %d", moved);
-		world_close(t);
-		start_orphan(t);
+		CT_ASSERT_TRUE(orphan_again(t));
 		if (moved)
 			CT_ASSERT_TRUE(world_swap_eq(t, NULL));
 		CT_ASSERT_TRUE(world_listen(t, &other));
@@ -84,8 +92,7 @@ CT_TEST_F(request, one_that_nobody_uses_ends_with_the_fabric)
 {
 	for (int moved = 0; moved < 2; moved++) {
 		CT_NOTE("moved %d", moved);
-		world_close(t);
-		start_orphan(t);
+		CT_ASSERT_TRUE(orphan_again(t));
 		if (moved)
 			CT_ASSERT_TRUE(world_swap_eq(t, NULL));
 	}
@@ -94,10 +101,10 @@ CT_TEST_F(request, one_that_nobody_uses_ends_with_the_fabric)
 CT_TEST_F(request, one_that_cannot_leave_its_event_queue_ends_with_it)
 {
 	static const enum fake_call calls[] = {FAKE_CREATE_EVENT_CHANNEL, FAKE_MIGRATE};
+
 	for (size_t i = 0; i < CRN_COUNT(calls); i++) {
 		CT_NOTE("call %zu", i);
-		world_close(t);
-		start_orphan(t);
+		CT_ASSERT_TRUE(orphan_again(t));
 		fake_fail(calls[i], 1, ENOMEM);
 		CT_ASSERT_TRUE(world_swap_eq(t, NULL));
 		CT_EXPECT_STRSTR(ct_log_last(), "cannot be moved");

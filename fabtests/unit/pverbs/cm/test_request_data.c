@@ -85,6 +85,7 @@ CT_TEST_F(cm_request, only_a_request_of_the_listener_is_rejected)
 	CT_EXPECT_EQ(fi_reject(other, t->request->handle, NULL, 0), -FI_EINVAL);
 	CT_EXPECT_EQ(fi_reject(t->pep, NULL, NULL, 0), -FI_EINVAL);
 	CT_EXPECT_EQ(fi_reject(t->pep, &t->pep->fid, NULL, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fake_count(FAKE_REJECT), 0);
 	CT_EXPECT_EQ(reject(t, NULL, 0), 0);
 	CT_EXPECT_EQ(fi_close(&other->fid), 0);
 }

@@ -15,7 +15,8 @@ struct counted {
 };
 enum { SENDS, READS, WRITES, RECVS };
 
-/* Closes what c, which is zeroed otherwise, has open; world_reset; opts may be NULL. False when a check failed. */
+/* Closes what c, which is zeroed otherwise, has open, and begins with world_reset; opts
+ * may be NULL. False when a check failed. */
 bool counted_open(struct counted *c, const struct world_opts *opts,
 		  enum fi_wait_obj wait_obj);
 void counted_close(struct counted *c);
