@@ -61,45 +61,40 @@ CT_TEST_F(pep, listening_needs_an_event_queue)
 
 CT_TEST_F(pep, the_backlog_is_large_unless_the_program_names_one)
 {
-	struct fid_pep *pep;
 	int backlog = -1;
 
-	CT_ASSERT_TRUE(world_listen(t, &pep));
+	CT_ASSERT_TRUE(world_listen(t, &t->pep));
 	CT_EXPECT_EQ(fake_message.backlog, PVB_BACKLOG);
-	CT_EXPECT_EQ(fi_close(&pep->fid), 0);
+	close_object(t->pep);
 
-	CT_ASSERT_EQ(fi_passive_ep(t->fabric, t->info, &pep, NULL), 0);
-	CT_EXPECT_EQ(fi_control(&pep->fid, FI_BACKLOG, &backlog), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_control(&pep->fid, FI_BACKLOG, NULL), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_control(&pep->fid, FI_GETWAIT, &backlog), -FI_ENOSYS);
+	CT_ASSERT_EQ(fi_passive_ep(t->fabric, t->info, &t->pep, NULL), 0);
+	CT_EXPECT_EQ(fi_control(&t->pep->fid, FI_BACKLOG, &backlog), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_control(&t->pep->fid, FI_BACKLOG, NULL), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_control(&t->pep->fid, FI_GETWAIT, &backlog), -FI_ENOSYS);
 	backlog = 5;
-	CT_EXPECT_EQ(fi_control(&pep->fid, FI_BACKLOG, &backlog), 0);
-	CT_EXPECT_EQ(fi_pep_bind(pep, &t->eq->fid, 0), 0);
-	CT_EXPECT_EQ(fi_listen(pep), 0);
+	CT_EXPECT_EQ(fi_control(&t->pep->fid, FI_BACKLOG, &backlog), 0);
+	CT_EXPECT_EQ(fi_pep_bind(t->pep, &t->eq->fid, 0), 0);
+	CT_EXPECT_EQ(fi_listen(t->pep), 0);
 	CT_EXPECT_EQ(fake_message.backlog, 5);
-	CT_EXPECT_EQ(fi_close(&pep->fid), 0);
 }
 
 CT_TEST_F(pep, listening_that_fails_says_where_and_may_be_repeated)
 {
 	static const enum fake_call calls[] = {FAKE_CREATE_ID, FAKE_BIND_ADDR,
 					       FAKE_LISTEN};
-	struct fid_pep *pep;
 	int objects;
 
 	for (size_t i = 0; i < CRN_COUNT(calls); i++) {
 		CT_NOTE("call %zu", i);
 		CT_ASSERT_TRUE(world_reopen_domain(t, NULL));
-		CT_ASSERT_EQ(fi_passive_ep(t->fabric, t->info, &pep, NULL), 0);
-		CT_EXPECT_EQ(fi_pep_bind(pep, &t->eq->fid, 0), 0);
+		CT_ASSERT_TRUE(world_new_pep(t));
 		objects = fake_objects;
 		fake_fail(calls[i], 1, EADDRINUSE);
-		CT_EXPECT_EQ(fi_listen(pep), -FI_EADDRINUSE);
+		CT_EXPECT_EQ(fi_listen(t->pep), -FI_EADDRINUSE);
 		CT_EXPECT_EQ(fake_objects, objects);
 		if (i)
 			CT_EXPECT_STRSTR(ct_log_last(), "cannot listen on 10.0.0.1:");
-		CT_EXPECT_EQ(fi_listen(pep), 0);
-		CT_EXPECT_EQ(fi_close(&pep->fid), 0);
+		CT_EXPECT_EQ(fi_listen(t->pep), 0);
 	}
 }
 
@@ -108,8 +103,7 @@ CT_TEST_F(pep, a_listener_tells_the_port_it_got)
 	union crn_addr addr, wanted = fake_addr(WORLD_ADDR, 0);
 	size_t len = sizeof(addr);
 
-	CT_ASSERT_EQ(fi_passive_ep(t->fabric, t->info, &t->pep, NULL), 0);
-	CT_EXPECT_EQ(fi_pep_bind(t->pep, &t->eq->fid, 0), 0);
+	CT_ASSERT_TRUE(world_new_pep(t));
 	CT_EXPECT_EQ(fi_getname(&t->pep->fid, &addr, &len), 0);
 	CT_EXPECT_MEMEQ(&addr, &wanted, sizeof(addr.in));
 	CT_EXPECT_EQ(fi_listen(t->pep), 0);
@@ -125,8 +119,7 @@ CT_TEST_F(pep, a_name_is_given_before_listening)
 	union crn_addr addr, other = fake_addr("10.0.0.1", 9999);
 	size_t len = sizeof(addr);
 
-	CT_ASSERT_EQ(fi_passive_ep(t->fabric, t->info, &t->pep, NULL), 0);
-	CT_EXPECT_EQ(fi_pep_bind(t->pep, &t->eq->fid, 0), 0);
+	CT_ASSERT_TRUE(world_new_pep(t));
 	CT_EXPECT_EQ(fi_setname(&t->pep->fid, &other, 3), -FI_EINVAL);
 	CT_EXPECT_EQ(fi_setname(&t->pep->fid, &other, sizeof(other.in)), 0);
 	CT_EXPECT_EQ(fi_listen(t->pep), 0);
@@ -146,7 +139,6 @@ CT_TEST_F(pep, one_without_a_name_gets_one_or_listens_everywhere)
 		    {NULL, FI_SOCKADDR_IN, AF_INET},
 		    {NULL, FI_SOCKADDR_IN6, AF_INET6}};
 	union crn_addr addr, name;
-	struct fid_pep *pep;
 	size_t len;
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
@@ -154,21 +146,19 @@ CT_TEST_F(pep, one_without_a_name_gets_one_or_listens_everywhere)
 		CT_ASSERT_TRUE(world_reopen_domain(t, NULL));
 		world_forget_src(t);
 		t->info->addr_format = rows[i].format;
-		CT_ASSERT_EQ(fi_passive_ep(t->fabric, t->info, &pep, NULL), 0);
-		CT_EXPECT_EQ(fi_pep_bind(pep, &t->eq->fid, 0), 0);
+		CT_ASSERT_TRUE(world_new_pep(t));
 		len = sizeof(addr);
-		CT_EXPECT_EQ(fi_getname(&pep->fid, &addr, &len), -FI_ENODATA);
+		CT_EXPECT_EQ(fi_getname(&t->pep->fid, &addr, &len), -FI_ENODATA);
 		if (rows[i].addr) {
 			name = fake_addr(rows[i].addr, 77);
-			CT_EXPECT_EQ(fi_setname(&pep->fid, &name, sizeof(name.in)), 0);
+			CT_EXPECT_EQ(fi_setname(&t->pep->fid, &name, sizeof(name.in)), 0);
 		}
-		CT_EXPECT_EQ(fi_listen(pep), 0);
+		CT_EXPECT_EQ(fi_listen(t->pep), 0);
 		len = sizeof(addr);
-		CT_EXPECT_EQ(fi_getname(&pep->fid, &addr, &len), 0);
+		CT_EXPECT_EQ(fi_getname(&t->pep->fid, &addr, &len), 0);
 		CT_EXPECT_EQ(addr.sa.sa_family, rows[i].family);
 		CT_EXPECT_EQ(crn_addr_is_any(&addr.sa), !rows[i].addr);
 		CT_EXPECT_NE(crn_addr_port(&addr.sa), 0);
-		CT_EXPECT_EQ(fi_close(&pep->fid), 0);
 	}
 }
 

@@ -173,9 +173,7 @@ CT_TEST_F(dgram_ep, what_fails_on_the_way_leaves_nothing_behind)
 	for (i = 0; i < CRN_COUNT(calls); i++) {
 		CT_NOTE("call %zu", i);
 		CT_ASSERT_TRUE(dgram_open_domain(t, NULL));
-		CT_EXPECT_EQ(fi_endpoint(t->domain, t->info, &t->ep, NULL), 0);
-		CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->av->fid, 0), 0);
-		CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->cq->fid, FI_TRANSMIT | FI_RECV), 0);
+		CT_ASSERT_TRUE(dgram_new_ep(t));
 		fake_fail(calls[i], 1, EPERM);
 		if (calls[i] == FAKE_CREATE_QP)
 			fake_fail(calls[i], 2, EPERM);
@@ -189,9 +187,7 @@ CT_TEST_F(dgram_ep, one_that_could_not_be_enabled_has_no_name)
 	struct pvb_ud_addr name;
 	size_t len = sizeof(name);
 
-	CT_EXPECT_EQ(fi_endpoint(t->domain, t->info, &t->ep, NULL), 0);
-	CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->av->fid, 0), 0);
-	CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	CT_ASSERT_TRUE(dgram_new_ep(t));
 	fake_fail(FAKE_CREATE_AH, 1, EPERM);
 	CT_EXPECT_NE(fi_enable(t->ep), 0);
 	CT_EXPECT_EQ(fi_getname(&t->ep->fid, &name, &len), -FI_EOPBADSTATE);
@@ -217,9 +213,7 @@ CT_TEST_F(dgram_ep, a_port_that_goes_down_is_an_event)
 	struct fid_eq *eq;
 
 	CT_EXPECT_EQ(fi_eq_open(t->fabric, NULL, &eq, NULL), 0);
-	CT_EXPECT_EQ(fi_endpoint(t->domain, t->info, &t->ep, NULL), 0);
-	CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->av->fid, 0), 0);
-	CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	CT_ASSERT_TRUE(dgram_new_ep(t));
 	CT_EXPECT_EQ(fi_ep_bind(t->ep, &eq->fid, 0), 0);
 	CT_EXPECT_EQ(fi_enable(t->ep), 0);
 	event.element.port_num = 2;

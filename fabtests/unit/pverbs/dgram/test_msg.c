@@ -346,9 +346,7 @@ CT_TEST_F(dgram_msg, one_that_is_too_long_is_counted_as_an_error)
 
 	CT_ASSERT_TRUE(dgram_open_domain(t, NULL));
 	CT_EXPECT_EQ(fi_cntr_open(t->domain, NULL, &received, NULL), 0);
-	CT_EXPECT_EQ(fi_endpoint(t->domain, t->info, &t->ep, NULL), 0);
-	CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->cq->fid, FI_TRANSMIT | FI_RECV), 0);
-	CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->av->fid, 0), 0);
+	CT_ASSERT_TRUE(dgram_new_ep(t));
 	CT_EXPECT_EQ(fi_ep_bind(t->ep, &received->fid, FI_RECV), 0);
 	CT_EXPECT_EQ(fi_enable(t->ep), 0);
 	t->qp = qp_of(t->ep);
@@ -390,9 +388,7 @@ CT_TEST_F(dgram_msg, counters_count_datagrams)
 	CT_ASSERT_TRUE(dgram_open_domain(t, NULL));
 	CT_EXPECT_EQ(fi_cntr_open(t->domain, NULL, &sent, NULL), 0);
 	CT_EXPECT_EQ(fi_cntr_open(t->domain, NULL, &received, NULL), 0);
-	CT_EXPECT_EQ(fi_endpoint(t->domain, t->info, &t->ep, NULL), 0);
-	CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->cq->fid, FI_TRANSMIT | FI_RECV), 0);
-	CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->av->fid, 0), 0);
+	CT_ASSERT_TRUE(dgram_new_ep(t));
 	CT_EXPECT_EQ(fi_ep_bind(t->ep, &sent->fid, FI_SEND), 0);
 	CT_EXPECT_EQ(fi_ep_bind(t->ep, &received->fid, FI_RECV), 0);
 	CT_EXPECT_EQ(fi_enable(t->ep), 0);

@@ -69,17 +69,25 @@ bool dgram_open_domain(struct dgram_world *w, const struct dgram_opts *opts)
 	return !ct_failed();
 }
 
-bool dgram_open(struct dgram_world *w, const struct dgram_opts *opts)
+static bool new_ep(struct dgram_world *w, uint64_t flags)
 {
-	const uint64_t flags = FI_TRANSMIT | FI_RECV | (opts ? opts->cq_flags : 0);
-
-	if (!dgram_open_domain(w, opts))
-		return false;
 	CT_EXPECT_EQ(fi_endpoint(w->domain, w->info, &w->ep, NULL), 0);
 	if (!w->ep)
 		return false;
-	CT_EXPECT_EQ(fi_ep_bind(w->ep, &w->cq->fid, flags), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w->ep, &w->cq->fid, FI_TRANSMIT | FI_RECV | flags), 0);
 	CT_EXPECT_EQ(fi_ep_bind(w->ep, &w->av->fid, 0), 0);
+	return !ct_failed();
+}
+
+bool dgram_new_ep(struct dgram_world *w)
+{
+	return new_ep(w, 0);
+}
+
+bool dgram_open(struct dgram_world *w, const struct dgram_opts *opts)
+{
+	if (!dgram_open_domain(w, opts) || !new_ep(w, opts ? opts->cq_flags : 0))
+		return false;
 	if (w->srx)
 		CT_EXPECT_EQ(fi_ep_bind(w->ep, &w->srx->fid, 0), 0);
 	CT_EXPECT_EQ(fi_enable(w->ep), 0);

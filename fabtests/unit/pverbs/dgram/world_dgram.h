@@ -41,6 +41,8 @@ struct fi_info *dgram_info(const struct dgram_opts *opts);
  * otherwise, has open. */
 bool dgram_open_domain(struct dgram_world *w, const struct dgram_opts *opts);
 bool dgram_open(struct dgram_world *w, const struct dgram_opts *opts);
+/* The world's endpoint, bound to its vector and its queue, and not enabled. */
+bool dgram_new_ep(struct dgram_world *w);
 void dgram_close_ep(struct dgram_world *w);
 /* Closes what is open, which may be nothing, and checks that nothing is left behind. */
 void dgram_close(struct dgram_world *w);

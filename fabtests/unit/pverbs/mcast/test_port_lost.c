@@ -27,6 +27,15 @@ static void await_joins(struct port_world *w, int count)
 	port_settle(w);
 }
 
+/* The only member loses its group, is told of it, and joins a second time. */
+static void expect_joined_again(struct port_world *w, struct fid_mc *mc)
+{
+	port_settle(w);
+	expect_eq_error(w->m.eq, &mc->fid, FI_ECONNRESET, 0);
+	await_joins(w, 2);
+	expect_joined(&w->m, mc);
+}
+
 CT_FIXTURE(mc_port, struct port_world, port_start, port_close);
 
 CT_TEST_F(mc_port, R35_after_a_restart_groups_are_joined_again)
@@ -39,10 +48,7 @@ CT_TEST_F(mc_port, R35_after_a_restart_groups_are_joined_again)
 	lid = fake_sa_find(PORT_MGID)->mcm.mlid;
 	informs = fake_sa.informs;
 	restart();
-	port_settle(t);
-	expect_eq_error(t->m.eq, &mc->fid, FI_ECONNRESET, 0);
-	await_joins(t, 2);
-	expect_joined(&t->m, mc);
+	expect_joined_again(t, mc);
 	CT_EXPECT_NE(fake_sa_find(PORT_MGID)->mcm.mlid, lid);
 	CT_EXPECT_EQ(port_sent_to(t, mc), fake_sa_find(PORT_MGID)->mcm.mlid);
 	CT_EXPECT_EQ(fake_count(FAKE_ATTACH), 2);
@@ -66,10 +72,7 @@ CT_TEST_F(mc_port, R35_groups_are_as_the_link_is_after_the_restart)
 	link_record()->sl = 4;
 	link_record()->tclass = 9;
 	restart();
-	port_settle(t);
-	expect_eq_error(t->m.eq, &mc->fid, FI_ECONNRESET, 0);
-	await_joins(t, 2);
-	expect_joined(&t->m, mc);
+	expect_joined_again(t, mc);
 	group = fake_sa_find(PORT_MGID);
 	CT_EXPECT_EQ(group->mcm.sl, 4);
 	CT_EXPECT_EQ(group->mcm.tclass, 9);
@@ -95,10 +98,7 @@ CT_TEST_F(mc_port, R15_the_mtu_is_that_of_the_link_after_the_restart)
 		mc = port_join(t, 0, 0);
 		link_record()->mtu--;
 		restart();
-		port_settle(t);
-		expect_eq_error(t->m.eq, &mc->fid, FI_ECONNRESET, 0);
-		await_joins(t, 2);
-		expect_joined(&t->m, mc);
+		expect_joined_again(t, mc);
 		CT_EXPECT_EQ(fi_inject(t->m.ep[0], bytes, rows[i].mtu + 1,
 				       fi_mc_addr(mc)),
 			     -FI_EMSGSIZE);
@@ -217,10 +217,7 @@ CT_TEST_F(mc_port, what_happens_to_the_port_has_groups_joined_again)
 		CT_ASSERT_TRUE(port_open(t));
 		mc = port_join(t, 0, 0);
 		port_event(events[i]);
-		port_settle(t);
-		expect_eq_error(t->m.eq, &mc->fid, FI_ECONNRESET, 0);
-		await_joins(t, 2);
-		expect_joined(&t->m, mc);
+		expect_joined_again(t, mc);
 		mcast_left(mc);
 	}
 }
@@ -234,10 +231,7 @@ CT_TEST_F(mc_port, the_address_is_not_written_again)
 	mc = port_join(t, 0, 0);
 	mc->fi_addr = mark;
 	restart();
-	port_settle(t);
-	expect_eq_error(t->m.eq, &mc->fid, FI_ECONNRESET, 0);
-	await_joins(t, 2);
-	expect_joined(&t->m, mc);
+	expect_joined_again(t, mc);
 	CT_EXPECT_EQ(fi_mc_addr(mc), mark);
 	mcast_left(mc);
 }
