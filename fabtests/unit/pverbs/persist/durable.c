@@ -151,6 +151,23 @@ struct pvb_wire_message durable_sent(struct durable *d, unsigned int nth)
 	return message;
 }
 
+unsigned int durable_answers(const struct durable *d)
+{
+	return d->control->sq.posted;
+}
+
+enum ibv_wr_opcode durable_opcode(const struct durable *d, unsigned int nth)
+{
+	return fake_wr(&d->w.qp->sq, nth)->opcode;
+}
+
+void durable_go_on(struct durable *d, uint32_t positions)
+{
+	CT_EXPECT_EQ(crn_ring_used(&d->qp->sq.ring), 0);
+	d->qp->sq.ring.head += positions;
+	atomic_fetch_add(&d->qp->sq.ring.tail, positions);
+}
+
 void durable_complete(struct durable *d)
 {
 	fake_complete_all(d->w.qp);

@@ -57,6 +57,12 @@ void durable_arrives(struct durable *d, const void *bytes, size_t len);
 void durable_message(struct durable *d, const struct pvb_wire_message *message);
 /* What the nth control message, from 0, said; its bytes last until it is used again. */
 struct pvb_wire_message durable_sent(struct durable *d, unsigned int nth);
+/* How many control messages, which are answers at a target, were sent. */
+unsigned int durable_answers(const struct durable *d);
+/* The operation of the nth work request, from 0, of the connection. */
+enum ibv_wr_opcode durable_opcode(const struct durable *d, unsigned int nth);
+/* Moves the send queue on as after so many operations; slots stay where they are. */
+void durable_go_on(struct durable *d, uint32_t positions);
 /* Everything posted succeeds, on both queue pairs. */
 void durable_complete(struct durable *d);
 

@@ -7,11 +7,6 @@
 #define WRITE (FI_RMA | FI_WRITE)
 #define SEQ_WORD (DURABLE_WORD + offsetof(struct pvb_area, seq_word))
 
-static enum ibv_wr_opcode opcode(struct durable *d, unsigned int nth)
-{
-	return fake_wr(&d->w.qp->sq, nth)->opcode;
-}
-
 /* A read of bytes that nothing writes. */
 static ssize_t read_more(struct durable *d, uintptr_t number)
 {
@@ -36,8 +31,8 @@ CT_TEST_F(commit, where_the_processor_is_needed_the_request_follows_the_seq_word
 	CT_EXPECT_EQ(durable_write(t, 1, 0, 100, KEY_REQUESTS, 0), 0);
 	CT_ASSERT_EQ(t->w.qp->sq.posted, 2);
 	CT_EXPECT_EQ(t->w.qp->sq.calls, 1);
-	CT_EXPECT_EQ(opcode(t, 0), IBV_WR_RDMA_WRITE);
-	CT_EXPECT_EQ(opcode(t, 1), IBV_WR_ATOMIC_FETCH_AND_ADD);
+	CT_EXPECT_EQ(durable_opcode(t, 0), IBV_WR_RDMA_WRITE);
+	CT_EXPECT_EQ(durable_opcode(t, 1), IBV_WR_ATOMIC_FETCH_AND_ADD);
 	CT_EXPECT_EQ(fake_wr(&t->w.qp->sq, 1)->remote_addr, SEQ_WORD);
 	CT_EXPECT_EQ(fake_wr(&t->w.qp->sq, 1)->compare_add, 1);
 	message = durable_sent(t, 0);
@@ -202,7 +197,7 @@ CT_TEST_F(commit, an_inject_under_default_flags_is_made_durable_by_the_next_fenc
 		     0);
 	CT_EXPECT_EQ(t->w.qp->sq.posted, 3);
 	CT_EXPECT_EQ(durable_write(t, 2, 0x10000, 8, KEY_READS, FI_FENCE), 0);
-	CT_EXPECT_EQ(opcode(t, 3), IBV_WR_RDMA_READ);
+	CT_EXPECT_EQ(durable_opcode(t, 3), IBV_WR_RDMA_READ);
 	CT_EXPECT_EQ(fake_wr(&t->w.qp->sq, 3)->remote_addr, DURABLE_ADDR + 7);
 	durable_complete(t);
 	expect_comp(t->w.cq, NUMBER(1), WRITE, 0, 0);

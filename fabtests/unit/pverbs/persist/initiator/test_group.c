@@ -396,18 +396,10 @@ CT_TEST_F(group, whichever_entry_fails_each_write_ends_once)
 	}
 }
 
-/* As after so many operations; slots stay where they are. */
-static void go_on(struct durable *d, uint32_t positions)
-{
-	CT_EXPECT_EQ(crn_ring_used(&d->qp->sq.ring), 0);
-	d->qp->sq.ring.head += positions;
-	atomic_fetch_add(&d->qp->sq.ring.tail, positions);
-}
-
 CT_TEST_F(group, positions_that_went_round_prove_nothing)
 {
 	for (unsigned int round = 0; round < 3; round++) {
-		go_on(t, (1u << 31) + 1024);
+		durable_go_on(t, (1u << 31) + 1024);
 		CT_EXPECT_EQ(more(t, 1, KEY_READS), 0);
 		CT_EXPECT_EQ(plain_write(t, 2, 0x80000, 8, KEY_READS,
 					 FI_MORE | FI_COMPLETION),

@@ -18,11 +18,6 @@ static uint64_t other_region(void)
 	return pvb_key_pack(0x4100, &attr);
 }
 
-static enum ibv_wr_opcode opcode(struct durable *d, unsigned int nth)
-{
-	return fake_wr(&d->w.qp->sq, nth)->opcode;
-}
-
 CT_FIXTURE(upgrade, struct durable, durable_start, durable_close);
 
 CT_TEST_F(upgrade, each_kind_of_memory_in_its_way)
@@ -83,7 +78,7 @@ CT_TEST_F(upgrade, atomics_are_upgraded_as_writes_are)
 				     0);
 		CT_EXPECT_EQ(durable_write(t, 2, 0x8000, 0, KEY_READS, FI_FENCE), 0);
 		CT_EXPECT_EQ(t->w.qp->sq.posted, 3);
-		CT_EXPECT_EQ(opcode(t, 1), IBV_WR_RDMA_READ);
+		CT_EXPECT_EQ(durable_opcode(t, 1), IBV_WR_RDMA_READ);
 		CT_EXPECT_EQ(fake_wr(&t->w.qp->sq, 1)->remote_addr, DURABLE_ADDR + 7);
 	}
 }
@@ -93,7 +88,7 @@ CT_TEST_F(upgrade, a_flush_of_the_operation_serves_what_it_is_ordered_behind)
 	CT_EXPECT_EQ(plain_write(t, 1, 0, 8, KEY_VISIBLE, FI_COMPLETION), 0);
 	CT_EXPECT_EQ(durable_write(t, 2, 0x8000, 8, KEY_VISIBLE, FI_FENCE), 0);
 	CT_EXPECT_EQ(t->w.qp->sq.posted, 3);
-	CT_EXPECT_EQ(opcode(t, 2), IBV_WR_RDMA_READ);
+	CT_EXPECT_EQ(durable_opcode(t, 2), IBV_WR_RDMA_READ);
 	CT_EXPECT_EQ(t->qp->commit->counts[PVB_COMMIT_UPGRADES], 0);
 	CT_EXPECT_EQ(t->qp->commit->dirty.count, 0);
 }
@@ -116,7 +111,7 @@ CT_TEST_F(upgrade, what_the_operation_was_to_serve_stays_until_it_is_posted)
 		CT_EXPECT_EQ(durable_write(t, 3, 0x8000, 8, KEY_READS, FI_FENCE),
 			     arrived[i] ? 0 : -FI_EAGAIN);
 		CT_EXPECT_EQ(t->qp->commit->counts[PVB_COMMIT_UPGRADES], !arrived[i]);
-		CT_EXPECT_EQ(opcode(t, 1),
+		CT_EXPECT_EQ(durable_opcode(t, 1),
 			     arrived[i] ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ);
 		CT_EXPECT_EQ(t->qp->commit->dirty.count, 0);
 	}
@@ -160,7 +155,7 @@ CT_TEST_F(upgrade, without_room_for_both_it_goes_first)
 	expect_comp(t->w.cq, NUMBER(1), WRITE, 0, 0);
 	CT_EXPECT_EQ(durable_write(t, 2, 0x8000, 8, KEY_READS, FI_FENCE), -FI_EAGAIN);
 	CT_EXPECT_EQ(t->w.qp->sq.posted, 2);
-	CT_EXPECT_EQ(opcode(t, 1), IBV_WR_RDMA_READ);
+	CT_EXPECT_EQ(durable_opcode(t, 1), IBV_WR_RDMA_READ);
 	CT_EXPECT_EQ(t->qp->commit->dirty.count, 0);
 	durable_complete(t);
 	expect_no_comp(t->w.cq);
@@ -179,7 +174,7 @@ CT_TEST_F(upgrade, what_goes_with_an_operation_is_outstanding_behind_it)
 			       pvb_commit_pending(t->qp, pvb_op_attr_bits(&same))),
 		     0);
 	CT_EXPECT_EQ(durable_write(t, 2, 0x8000, 0, KEY_READS, FI_FENCE), 0);
-	CT_EXPECT_EQ(opcode(t, 1), IBV_WR_RDMA_READ);
+	CT_EXPECT_EQ(durable_opcode(t, 1), IBV_WR_RDMA_READ);
 	CT_EXPECT_TRUE(WITH_LOCK(&t->qp->tx_lock,
 				 pvb_commit_pending(t->qp, pvb_op_attr_bits(&other))) &
 		       PVB_PENDING_UNKNOWN);
@@ -324,7 +319,7 @@ CT_TEST_F(upgrade, a_plain_fence_upgrades_what_was_to_be_durable_and_nothing_els
 					 FI_COMPLETION | FI_FENCE),
 			     0);
 		CT_EXPECT_EQ(t->w.qp->sq.posted, owed[i] ? 3 : 2);
-		CT_EXPECT_EQ(opcode(t, 1),
+		CT_EXPECT_EQ(durable_opcode(t, 1),
 			     owed[i] ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE);
 	}
 }

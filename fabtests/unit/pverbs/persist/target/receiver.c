@@ -98,6 +98,12 @@ void receiver_close(struct receiver *t)
 	durable_close(&t->d);
 }
 
+void *receiver_close_connection(void *t)
+{
+	world_close_ep(&((struct receiver *)t)->d.w);
+	return NULL;
+}
+
 void receiver_put(struct receiver *t, const struct pvb_wire_entry *entry)
 {
 	pvb_wire_pack_entry(

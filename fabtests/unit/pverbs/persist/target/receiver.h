@@ -35,6 +35,8 @@ bool receiver_open_with(struct receiver *t, size_t len, const struct world_opts 
 bool receiver_open_shared(struct receiver *t, size_t len);
 bool receiver_open_counted(struct receiver *t, size_t len, uint64_t flags);
 void receiver_close(struct receiver *t);
+/* The start routine of a thread that closes the endpoint of t. */
+void *receiver_close_connection(void *t);
 /* The region as the provider makes progress so. */
 void receiver_progress(struct receiver *t, enum fi_progress progress);
 /* The region is closed. */

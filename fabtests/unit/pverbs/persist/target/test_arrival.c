@@ -18,11 +18,6 @@ static void plain_message(struct receiver *t, uintptr_t number)
 	receiver_message(t, 8);
 }
 
-static unsigned int answers(struct receiver *t)
-{
-	return t->d.control->sq.posted;
-}
-
 /* Looks into the queue until so many pieces are flushed; nothing completes before. */
 static void pieces(struct receiver *t, unsigned int count)
 {
@@ -46,7 +41,7 @@ CT_TEST_F(arrival, a_large_message_is_written_back_in_pieces_and_then_reported)
 {
 	receiver_durable(t, t->mem, BIG, 1);
 	pieces(t, 3);
-	CT_EXPECT_EQ(answers(t), 0);
+	CT_EXPECT_EQ(durable_answers(&t->d), 0);
 	expect_comp(t->d.w.cq, NUMBER(1), RECEIVER_MESSAGE, BIG, 0);
 	CT_EXPECT_EQ(receiver_answered(t, 1), 0);
 	CT_EXPECT_EQ(fake_pmem.flushes, 3);
@@ -162,11 +157,11 @@ CT_TEST_F(arrival, a_request_about_messages_waits_for_it)
 	receiver_durable(t, t->mem, BIG, 1);
 	durable_message(&t->d, &message);
 	pieces(t, 3);
-	CT_EXPECT_EQ(answers(t), 0);
+	CT_EXPECT_EQ(durable_answers(&t->d), 0);
 	expect_comp(t->d.w.cq, NUMBER(1), RECEIVER_MESSAGE, BIG, 0);
 	CT_EXPECT_EQ(receiver_answered(t, 1), 0);
 	expect_no_comp(t->d.w.cq);
-	CT_ASSERT_EQ(answers(t), 2);
+	CT_ASSERT_EQ(durable_answers(&t->d), 2);
 	CT_EXPECT_EQ(durable_sent(&t->d, 1).kind, PVB_WIRE_ANSWER);
 }
 
@@ -224,7 +219,7 @@ CT_TEST_F(arrival, none_waits_at_an_endpoint_that_is_being_closed)
 	receiver_durable(t, t->mem, BIG, 1);
 	expect_comp(t->d.w.cq, NUMBER(1), RECEIVER_MESSAGE, BIG, 0);
 	CT_EXPECT_EQ(fake_pmem.flushes, 0);
-	CT_EXPECT_EQ(answers(t), 0);
+	CT_EXPECT_EQ(durable_answers(&t->d), 0);
 }
 
 CT_TEST_F(arrival, a_device_that_goes_cancels_what_is_not_durable_yet)
@@ -321,14 +316,6 @@ CT_TEST_F(arrival, other_readers_do_not_wait_for_a_piece)
 	pthread_join(reader, NULL);
 }
 
-static void *close_connection(void *arg)
-{
-	struct receiver *t = arg;
-
-	world_close_ep(&t->d.w);
-	return NULL;
-}
-
 CT_TEST_F(arrival, closing_waits_for_a_piece)
 {
 	pthread_t closer;
@@ -336,7 +323,7 @@ CT_TEST_F(arrival, closing_waits_for_a_piece)
 
 	CT_ASSERT_TRUE(begin_piece(t));
 	before = ct_waiting();
-	CT_EXPECT_EQ(pthread_create(&closer, NULL, close_connection, t), 0);
+	CT_EXPECT_EQ(pthread_create(&closer, NULL, receiver_close_connection, t), 0);
 	CT_EXPECT_SOON(ct_waiting() == before + 1);
 	fake_pmem_go_on();
 	pthread_join(closer, NULL);

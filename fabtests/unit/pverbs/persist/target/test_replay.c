@@ -305,11 +305,6 @@ static ssize_t durable_send(struct durable *d, uintptr_t number)
 	return fi_sendmsg(d->w.ep, &msg, FI_COMMIT_COMPLETE | FI_COMPLETION);
 }
 
-static enum ibv_wr_opcode opcode(struct durable *d, unsigned int nth)
-{
-	return fake_wr(&d->w.qp->sq, nth)->opcode;
-}
-
 CT_FIXTURE(replay, struct durable, durable_start, durable_close);
 
 CT_TEST_F(replay, a_send_to_a_peer_that_replays_is_like_a_write)
@@ -339,7 +334,7 @@ CT_TEST_F(replay, a_send_to_a_peer_that_replays_is_like_a_write)
 		if (wr->opcode == IBV_WR_RDMA_READ) {
 			CT_EXPECT_EQ(wr->remote_addr, 0x9000);
 			CT_EXPECT_EQ(wr->rkey, 0x4000);
-			CT_EXPECT_EQ(opcode(t, 0), IBV_WR_SEND);
+			CT_EXPECT_EQ(durable_opcode(t, 0), IBV_WR_SEND);
 		}
 		durable_complete(t);
 		if (rows[i].domain == CRN_DMP && rows[i].ddio)
@@ -355,12 +350,12 @@ CT_TEST_F(replay, until_it_is_known_the_peer_is_asked)
 						.number = 1};
 
 	CT_EXPECT_EQ(durable_send(t, 1), 0);
-	CT_EXPECT_EQ(opcode(t, 0), IBV_WR_RDMA_WRITE);
-	CT_EXPECT_EQ(opcode(t, 1), IBV_WR_SEND);
+	CT_EXPECT_EQ(durable_opcode(t, 0), IBV_WR_RDMA_WRITE);
+	CT_EXPECT_EQ(durable_opcode(t, 1), IBV_WR_SEND);
 	learn(t, 0x9000, durable_key(CRN_MHP, true));
 	CT_EXPECT_EQ(durable_send(t, 2), 0);
-	CT_EXPECT_EQ(opcode(t, 2), IBV_WR_SEND);
-	CT_EXPECT_EQ(opcode(t, 3), IBV_WR_RDMA_READ);
+	CT_EXPECT_EQ(durable_opcode(t, 2), IBV_WR_SEND);
+	CT_EXPECT_EQ(durable_opcode(t, 3), IBV_WR_RDMA_READ);
 	durable_complete(t);
 	/* The order of posting is that of the ends. */
 	expect_no_comp(t->w.cq);
@@ -392,7 +387,7 @@ CT_TEST_F(replay, a_key_that_promises_nothing_is_none)
 		learn(t, 0x9000, keys[i]);
 		CT_EXPECT_FALSE(t->control_qp->lost);
 		CT_EXPECT_EQ(durable_send(t, 1), 0);
-		CT_EXPECT_EQ(opcode(t, 0), IBV_WR_RDMA_WRITE);
-		CT_EXPECT_EQ(opcode(t, 1), IBV_WR_SEND);
+		CT_EXPECT_EQ(durable_opcode(t, 0), IBV_WR_RDMA_WRITE);
+		CT_EXPECT_EQ(durable_opcode(t, 1), IBV_WR_SEND);
 	}
 }

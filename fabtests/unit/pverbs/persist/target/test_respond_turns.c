@@ -24,11 +24,6 @@ static void send_request(struct receiver *t, struct durable *d, uint32_t number,
 	durable_message(d, &message);
 }
 
-static unsigned int answers(const struct durable *d)
-{
-	return d->control->sq.posted;
-}
-
 static void set_up(struct receiver *t)
 {
 	CT_ASSERT_TRUE(receiver_open(t, BIG));
@@ -40,7 +35,7 @@ CT_TEST_F(respond_turns, one_look_at_a_queue_flushes_no_more_than_a_piece)
 {
 	send_request(t, &t->d, 1, BIG);
 	for (uint64_t done = 0; done < BIG; done += PVB_PIECE) {
-		CT_EXPECT_EQ(answers(&t->d), 0);
+		CT_EXPECT_EQ(durable_answers(&t->d), 0);
 		expect_no_comp(t->d.w.cq);
 		CT_EXPECT_EQ(fake_pmem.flushes, done / PVB_PIECE + 1);
 		CT_EXPECT_EQ(fake_pmem.undrained, 0);
@@ -48,7 +43,7 @@ CT_TEST_F(respond_turns, one_look_at_a_queue_flushes_no_more_than_a_piece)
 		CT_EXPECT_EQ(fake_pmem.flush[done / PVB_PIECE].len,
 			     CRN_MIN(BIG - done, (uint64_t)PVB_PIECE));
 	}
-	CT_EXPECT_EQ(answers(&t->d), 1);
+	CT_EXPECT_EQ(durable_answers(&t->d), 1);
 	CT_EXPECT_EQ(durable_sent(&t->d, 0).status, 0);
 	expect_no_comp(t->d.w.cq);
 	CT_EXPECT_EQ(fake_pmem.flushes, 4);
@@ -75,9 +70,9 @@ CT_TEST_F(respond_turns, pieces_cross_the_borders_of_ranges)
 	durable_message(&t->d, &message);
 	expect_no_comp(t->d.w.cq);
 	CT_EXPECT_EQ(fake_pmem.flushes, 2);
-	CT_EXPECT_EQ(answers(&t->d), 0);
+	CT_EXPECT_EQ(durable_answers(&t->d), 0);
 	expect_no_comp(t->d.w.cq);
-	CT_EXPECT_EQ(answers(&t->d), 1);
+	CT_EXPECT_EQ(durable_answers(&t->d), 1);
 	CT_ASSERT_EQ(fake_pmem.flushes, CRN_COUNT(expected));
 	for (size_t i = 0; i < CRN_COUNT(expected); i++) {
 		CT_EXPECT_EQ(fake_pmem.flush[i].addr, expected[i].addr);
@@ -100,7 +95,7 @@ CT_TEST_F(respond_turns, nothing_is_flushed_for_a_request_that_cannot_be_done)
 
 	durable_message(&t->d, &message);
 	expect_no_comp(t->d.w.cq);
-	CT_ASSERT_EQ(answers(&t->d), 1);
+	CT_ASSERT_EQ(durable_answers(&t->d), 1);
 	CT_EXPECT_EQ(durable_sent(&t->d, 0).status, FI_EKEYREJECTED);
 	CT_EXPECT_EQ(fake_pmem.flushes, 0);
 }
@@ -118,8 +113,8 @@ CT_TEST_F(respond_turns, connections_take_turns)
 	send_request(t, &other, 1, 8);
 	expect_no_comp(t->d.w.cq);
 	expect_no_comp(t->d.w.cq);
-	CT_EXPECT_EQ(answers(&other), 1);
-	CT_EXPECT_EQ(answers(&t->d), 0);
+	CT_EXPECT_EQ(durable_answers(&other), 1);
+	CT_EXPECT_EQ(durable_answers(&t->d), 0);
 	CT_EXPECT_EQ(fi_close(&other.w.ep->fid), 0);
 }
 
@@ -127,10 +122,10 @@ CT_TEST_F(respond_turns, requests_of_a_connection_keep_their_order)
 {
 	send_request(t, &t->d, 1, BIG);
 	send_request(t, &t->d, 2, 8);
-	while (!answers(&t->d))
+	while (!durable_answers(&t->d))
 		expect_no_comp(t->d.w.cq);
 	expect_no_comp(t->d.w.cq);
-	CT_EXPECT_EQ(answers(&t->d), 2);
+	CT_EXPECT_EQ(durable_answers(&t->d), 2);
 	CT_EXPECT_EQ(durable_sent(&t->d, 0).number, 1);
 	CT_EXPECT_EQ(durable_sent(&t->d, 1).number, 2);
 }
@@ -142,7 +137,7 @@ CT_TEST_F(respond_turns, a_region_closed_between_pieces_is_refused)
 	receiver_hide(t);
 	expect_no_comp(t->d.w.cq);
 	CT_EXPECT_EQ(fake_pmem.flushes, 1);
-	CT_ASSERT_EQ(answers(&t->d), 1);
+	CT_ASSERT_EQ(durable_answers(&t->d), 1);
 	CT_EXPECT_EQ(durable_sent(&t->d, 0).status, FI_EKEYREJECTED);
 }
 
@@ -165,10 +160,10 @@ CT_TEST_F(respond_turns, who_waits_is_woken_while_something_is_left)
 	fd.fd = t->control->cq->wait.epfd;
 	send_request(t, &t->d, 1, 2 * (uint64_t)PVB_PIECE);
 	CT_EXPECT_EQ(pvb_control_arm(t->control), 0);
-	CT_EXPECT_EQ(answers(&t->d), 0);
+	CT_EXPECT_EQ(durable_answers(&t->d), 0);
 	CT_EXPECT_EQ(poll(&fd, 1, 0), 1);
 	CT_EXPECT_EQ(pvb_control_arm(t->control), 0);
-	CT_EXPECT_EQ(answers(&t->d), 1);
+	CT_EXPECT_EQ(durable_answers(&t->d), 1);
 	CT_EXPECT_EQ(pvb_control_arm(t->control), 0);
 	CT_EXPECT_EQ(poll(&fd, 1, 0), 0);
 }
@@ -190,7 +185,7 @@ CT_TEST_F(respond_turns, no_lock_is_held_while_memory_is_flushed)
 	send_request(t, &t->d, 1, 8);
 	expect_no_comp(t->d.w.cq);
 	CT_EXPECT_TRUE(free_lock);
-	CT_EXPECT_EQ(answers(&t->d), 1);
+	CT_EXPECT_EQ(durable_answers(&t->d), 1);
 }
 
 static pthread_t thread;
@@ -236,7 +231,7 @@ CT_TEST_F(respond_turns, a_region_is_closed_once_the_piece_has_ended)
 	fake_pmem.hook = NULL;
 	expect_no_comp(t->d.w.cq);
 	CT_EXPECT_EQ(fake_pmem.flushes, 1);
-	CT_ASSERT_EQ(answers(&t->d), 1);
+	CT_ASSERT_EQ(durable_answers(&t->d), 1);
 	CT_EXPECT_EQ(durable_sent(&t->d, 0).status, FI_EKEYREJECTED);
 }
 
@@ -275,14 +270,6 @@ CT_TEST_F(respond_turns, a_region_is_closed_once_bytes_are_stored_in_it)
 	pvb_pmem_region_del(t->control, &other);
 }
 
-static void *close_connection(void *arg)
-{
-	struct receiver *t = arg;
-
-	world_close_ep(&t->d.w);
-	return NULL;
-}
-
 CT_TEST_F(respond_turns, a_connection_is_closed_once_the_piece_has_ended)
 {
 	pthread_t closer;
@@ -290,7 +277,7 @@ CT_TEST_F(respond_turns, a_connection_is_closed_once_the_piece_has_ended)
 
 	CT_ASSERT_TRUE(begin_piece(t));
 	before = ct_waiting();
-	CT_EXPECT_EQ(pthread_create(&closer, NULL, close_connection, t), 0);
+	CT_EXPECT_EQ(pthread_create(&closer, NULL, receiver_close_connection, t), 0);
 	CT_EXPECT_SOON(ct_waiting() == before + 1);
 	fake_pmem_go_on();
 	pthread_join(closer, NULL);
