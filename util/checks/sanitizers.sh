@@ -12,7 +12,7 @@ suite_asan() {
 	part=sanitizers counted asan-route-limits 600 "${check[@]}" -w 1 limits
 	# LeakSanitizer cannot stop the threads of these processes at their end.
 	part=sanitizers counted asan-route-rdm 600 ASAN_OPTIONS=detect_leaks=0 "${check[@]}" rdm
-	part=sanitizers
+	part=sanitizers needs=asan-all
 	counted asan-nfsget 600 with asan "$top/util/fi_nfsget/test-fi_nfsget" --build "$top/build/asan" --lower pverbs
 	counted asan-rpcping 600 with asan "$top/util/fi_rpcping/test-fi_rpcping" --build "$top/build/asan" --lower tcp
 	counted asan-ibmc 600 "$top/util/fi_ibmc/test-fi_ibmc" --build "$top/build/asan"

@@ -41,7 +41,7 @@ soon() {
 best() { ctl "$1" show routes | grep -qE "^$2 +best +$3 +$4 +$5\$"; }
 # shows ROUTER WHAT EXPRESSION: of d, what it shows.
 shows() {
-	ctl "$1" show "$2" --json >"$ROUTE_NET/shown" && python3 -c "import json, sys; d = json.load(open(\"$ROUTE_NET/shown\")); sys.exit(not ($3))"
+	ctl "$1" show "$2" --json >"$ROUTE_NET/shown" && /usr/bin/python3 -c "import json, sys; d = json.load(open(\"$ROUTE_NET/shown\")); sys.exit(not ($3))"
 }
 # link_to ROUTER AS STATE: the router knows that the private WAN to that AS is up, or down.
 link_to() { shows "$1" topology "{l[\"up\"] for r in d[\"routers\"] for l in r[\"links\"] if l.get(\"to_as\") == $2 and l[\"uri\"]} == {$3}"; }
