@@ -9,8 +9,16 @@ suite_rpc() {
 	else
 		skip rpc-pverbs "no interface has an address besides the loopback one"
 	fi
-	counted rpc-nfsget 600 with unit "$top/util/fi_nfsget/test-fi_nfsget" --build "$top/build/unit"
-	counted rpc-rpcping 600 with unit "$top/util/fi_rpcping/test-fi_rpcping" --build "$top/build/unit"
+	# All tests over tcp; over pverbs those of what a device does otherwise.
+	local nfsget=("$top/util/fi_nfsget/test-fi_nfsget" --build "$top/build/unit")
+	local rpcping=("$top/util/fi_rpcping/test-fi_rpcping" --build "$top/build/unit")
+	counted rpc-nfsget-tcp 600 with unit "${nfsget[@]}" --lower tcp
+	counted rpc-nfsget-pverbs 600 with unit "${nfsget[@]}" --lower pverbs content credits leaves no-server case resume-killed
+	counted rpc-rpcping-tcp 600 with unit "${rpcping[@]}" --lower tcp
+	counted rpc-rpcping-pverbs 600 with unit "${rpcping[@]}" --lower pverbs count sizes depth both second server-dies
+	part=configurations
+	counted rpc-nfsget-pverbs-all 900 with unit "${nfsget[@]}" --lower pverbs
+	counted rpc-rpcping-pverbs-all 600 with unit "${rpcping[@]}" --lower pverbs
 }
 
 # rpc_over LOWER ADDRESS [WRAPPER]

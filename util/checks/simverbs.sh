@@ -28,8 +28,9 @@ simverbs_functional() {
 	counted simverbs-pverbs-verbs 900 functional_on_simverbs unit "$address" -p pverbs --peer verbs
 	counted simverbs-process 600 FI_PVERBS_DURABLE=on with_pmem 2M functional_on_simverbs unit "$address" -p pverbs process
 	counted simverbs-pmem 600 SIMVERBS_PERSISTENCE=mhp with_pmem 64K functional_on_simverbs unit "$address" -p pverbs mr
-	counted simverbs-stress 600 commit_on_simverbs unit "$address" dmp on off auto stress store
+	counted simverbs-store 600 commit_on_simverbs unit "$address" dmp on off auto store
 	part=configurations
+	counted simverbs-stress 600 commit_on_simverbs unit "$address" dmp on off auto stress
 	for pair in "verbs pverbs" "verbs verbs"; do
 		counted "simverbs-${pair/ /-}" 900 functional_on_simverbs unit "$address" -p "${pair#* }" --peer "${pair% *}"
 	done
@@ -158,7 +159,8 @@ simverbs_remotelog() {
 simverbs_many() {
 	local part=''
 
-	counted simverbs-many 600 with unit "$top/fabtests/interop/check-many" "$address"
+	counted simverbs-many 600 with unit "$top/fabtests/interop/check-many" "$address" 300 50
+	part=configurations counted simverbs-many-all 1200 with unit "$top/fabtests/interop/check-many" "$address"
 	# That it runs; nothing is asserted of its times.
 	part=interop step simverbs-conns 600 with unit simverbs "$top/build/unit/fabtests/benchmarks/fi_cairn_conns" -n 300 "$address"
 }
