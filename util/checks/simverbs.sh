@@ -148,9 +148,11 @@ mcast_on_simverbs() {
 simverbs_remotelog() {
 	local part='' test=(with unit "$top/util/fi_remotelog/test-fi_remotelog" --build "$top/build/unit")
 
-	counted simverbs-remotelog 600 "${test[@]}" singleton compound machine mistake volatile kill
+	counted simverbs-remotelog 600 "${test[@]}" singleton-write- compound-send- machine-dmp-on machine-mhp-on mistake volatile \
+		kill-server-compound-writedata kill-client-singleton-write
 	counted simverbs-replicated-log 600 with unit "$top/examples/test-replicated_log" "$top/build/unit"
 	part=configurations
+	counted simverbs-remotelog-methods 600 "${test[@]}" singleton compound machine kill
 	counted simverbs-remotelog-more 600 "${test[@]}" librpma again sweep
 	counted simverbs-remotelog-power 600 "${test[@]}" --runs 4 power-dmp-noflush power-hand-dmp power-librpma
 }

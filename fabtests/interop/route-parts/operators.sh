@@ -11,7 +11,7 @@ operators_text='
 		local end=$((${EPOCHREALTIME/./} + patience * 1000000))
 		until "$@"; do
 			[ "${EPOCHREALTIME/./}" -lt $end ] || { echo "not true in time: $*"; return 1; }
-			sleep 0.05
+			sleep 0.2
 		done
 	}
 	ctl() { fi_routectl "${@:2}" -s "$ROUTE_NET/$1.sock"; }

@@ -33,7 +33,7 @@ soon() {
 	local began=${EPOCHREALTIME/./} end=$((SECONDS + 60))
 	until "$@"; do
 		[ $SECONDS -lt $end ] || { echo "not in 60 s: $*"; return 1; }
-		sleep 0.1
+		sleep 0.2
 	done
 	echo "after $(((${EPOCHREALTIME/./} - began) / 1000)) ms: $*"
 }
@@ -81,7 +81,7 @@ part_systems() {
 	# the public one: for each it costs less within its own AS (section VI.B). Nobody else goes by their WAN.
 	# Then what borders say of themselves, and of others. Nothing of one AS is known in another, but what it costs to come in
 	# from a WAN: 10 Gb/s of W* are 100, 100 Gb/s of W4 are 10, whatever is behind them.
-	step systems-four 200 T8 "$systems_text full=$full"'
+	[ -n "$short" ] || step systems-four 200 T8 "$systems_text full=$full"'
 		way h3 h1 fi_route://1:1/tcp://10.0.1.1:0 3:3,3:1,0:0,1:1 s3r4,s3r1,s1r1 &&
 			way h3 h2 fi_route://2:1/tcp://10.0.1.1:0 3:3,3:1,0:0,2:1 s3r4,s3r1,s2r1 &&
 			way h2 h4 10.4.2.20 2:1,0:0,4:2 s2r1,s4r1 &&
