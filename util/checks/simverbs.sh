@@ -5,7 +5,13 @@ suite simverbs "the software device: pverbs, and other people's programs"
 suite_simverbs() {
 	local suite=simverbs part='' needs=unit test=("$top/util/simverbs/test-simverbs" --strict --except pverbs-functional)
 
-	counted simverbs-programs 900 "${test[@]}" --build "$top/build/unit"
+	local name long=()
+	# Power failures of three kinds of memory by three methods, and one of a program's variants.
+	for name in power-{dmp-nothing,dmp-read,dmp-ddio,mhp-nothing,mhp-relaxed,wsp} mckey- kills valgrind-{write,read,add,ibv}; do
+		long+=(--except "$name")
+	done
+	counted simverbs-programs 900 "${test[@]}" --build "$top/build/unit" "${long[@]}"
+	part=configurations counted simverbs-programs-all 1500 "${test[@]}" --build "$top/build/unit"
 	step quickstart 600 "$top/util/quickstart"
 	if [ -z "$address" ]; then
 		skip simverbs-pverbs "no interface has an address besides the loopback one"
