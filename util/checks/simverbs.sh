@@ -3,9 +3,9 @@
 # machine's interfaces; what is sent to them stays on this machine.
 suite simverbs "the software device: pverbs, and other people's programs"
 suite_simverbs() {
-	local suite=simverbs part='' needs=unit test=("$top/util/simverbs/test-simverbs" --strict --except pverbs-functional)
+	local suite=simverbs part='' needs=unit name long=()
+	local test=("$top/util/simverbs/test-simverbs" --strict --except pverbs-functional)
 
-	local name long=()
 	# Power failures of three kinds of memory by three methods, and one of a program's variants.
 	for name in power-{dmp-nothing,dmp-read,dmp-ddio,mhp-nothing,mhp-relaxed,wsp} mckey- kills valgrind-{write,read,add,ibv}; do
 		long+=(--except "$name")
