@@ -19,6 +19,11 @@ bin_PROGRAMS += %D%/fi_cairn_atomic %D%/fi_cairn_close %D%/fi_cairn_cm %D%/fi_ca
 	%D%/fi_cairn_rma %D%/fi_cairn_routed %D%/fi_cairn_rxm %D%/fi_cairn_srx %D%/fi_cairn_store \
 	%D%/fi_cairn_stress
 
+# They, and what they run on and through, without the other programs of the project.
+.PHONY: functional
+functional: $(filter %D%/%,$(bin_PROGRAMS)) $(provider_LTLIBRARIES) $(pkglib_LTLIBRARIES) $(bin_SCRIPTS) \
+	util/fi_router/fi_router util/fi_routectl/fi_routectl
+
 %C%_fi_cairn_atomic_SOURCES = %D%/atomic.c %D%/atomic.h %D%/atomic_err.c %D%/atomic_forms.c \
 	%D%/atomic_use.c
 %C%_fi_cairn_atomic_LDADD = $(fct_libs)

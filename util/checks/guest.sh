@@ -3,17 +3,18 @@
 # release, or bookworm, what Debian 12 builds.
 suite kernel "pverbs and stock verbs on kernel RDMA: Debian 13's libfabric 2.1"
 suite_kernel() {
-	local suite=kernel part='' needs=up-trixie holds=guest cost=9000 run=fabtests/functional/run-functional
+	local suite=kernel part='' needs="up-trixie $guest_gives" holds=guest cost=9000 build=$guest_build
+	local run=fabtests/functional/run-functional
 
-	step trixie-fi_info 600 in_build trixie trixie 50 fabtests/interop/check-fi_info
-	guest_functional trixie trixie pverbs pverbs getinfo eq cm msg rma atomic srx mr end
-	guest_functional trixie trixie pverbs verbs msg rma
-	step trixie-pingpong-verbs-pverbs 600 in_build trixie trixie 180 fabtests/interop/check-pingpong host1 verbs pverbs
-	step trixie-pingpong-rdm 600 in_build trixie trixie 180 fabtests/interop/check-pingpong host1 "pverbs;ofi_rxm" "pverbs;ofi_rxm" rdm
-	step trixie-file-write 600 in_build trixie trixie 280 fabtests/interop/check-file host1 write
-	guest_dgram trixie trixie pverbs pverbs
-	counted trixie-mcast 600 in_build trixie trixie 180 $run -b build/trixie/fabtests/functional -p pverbs -a 10.77.0.1 mcast
-	part=kernel-long
+	step trixie-fi_info 600 in_build trixie $build 50 fabtests/interop/check-fi_info
+	guest_functional trixie $build pverbs pverbs getinfo eq cm msg rma atomic srx mr end
+	guest_functional trixie $build pverbs verbs msg rma
+	step trixie-pingpong-verbs-pverbs 600 in_build trixie $build 180 fabtests/interop/check-pingpong host1 verbs pverbs
+	step trixie-pingpong-rdm 600 in_build trixie $build 180 fabtests/interop/check-pingpong host1 "pverbs;ofi_rxm" "pverbs;ofi_rxm" rdm
+	step trixie-file-write 600 in_build trixie $build 280 fabtests/interop/check-file host1 write
+	guest_dgram trixie $build pverbs pverbs
+	counted trixie-mcast 600 in_build trixie $build 180 $run -b build/$build/fabtests/functional -p pverbs -a 10.77.0.1 mcast
+	part=kernel-long needs="up-trixie guest-trixie"
 	guest_long trixie trixie
 	needs="up-trixie trixie-asan" guest_functional trixie trixie-asan pverbs pverbs
 	guest_functional trixie trixie pverbs verbs
@@ -74,26 +75,27 @@ guest_dgram() {
 
 suite rpc-kernel "rpcrdma and the Linux kernel: its NFS server with our client, its NFS client with our server"
 suite_rpc-kernel() {
-	local suite=rpc-kernel part='' needs=up-trixie holds=guest cost=9000 image=build/trixie/nfs.ext4
+	local suite=rpc-kernel part='' needs='' holds='' cost=9000 build=build/$guest_build image=build/nfs.ext4 run=fabtests/interop
 
 	# The file system that is frozen to block Calls is made here: the guest has no mkfs.ext4.
-	needs=guest-trixie holds='' gives nfs-image rpc-kernel-image 600 env PATH="$PATH:/usr/sbin:/sbin" mkfs.ext4 -q -F "$top/$image" 16M
-	needs="up-trixie nfs-image"
-	counted rpc-kernel-server 600 in_build trixie trixie 480 fabtests/interop/check-nfs --image "$image" build/trixie 10.77.0.1
-	counted rpc-kernel-client 600 in_build trixie trixie 380 fabtests/interop/check-mount build/trixie 10.77.0.1
-	part=rpc-kernel-long
-	counted rpc-kernel-server-long 2400 in_build trixie trixie 2380 fabtests/interop/check-nfs --image "$image" --long build/trixie 10.77.0.1
-	counted rpc-kernel-client-long 1500 in_build trixie trixie 1480 fabtests/interop/check-mount --long build/trixie 10.77.0.1
+	gives nfs-image rpc-kernel-image 600 env PATH="$PATH:/usr/sbin:/sbin" mkfs.ext4 -q -F "$top/$image" 16M
+	holds=guest needs="up-trixie nfs-image $guest_gives"
+	counted rpc-kernel-server 600 in_build trixie $guest_build 480 $run/check-nfs --image "$image" "$build" 10.77.0.1
+	counted rpc-kernel-client 600 in_build trixie $guest_build 380 $run/check-mount "$build" 10.77.0.1
+	part=rpc-kernel-long needs="up-trixie nfs-image guest-trixie"
+	counted rpc-kernel-server-long 2400 in_build trixie trixie 2380 $run/check-nfs --image "$image" --long build/trixie 10.77.0.1
+	counted rpc-kernel-client-long 1500 in_build trixie trixie 1480 $run/check-mount --long build/trixie 10.77.0.1
 }
 
 suite pmem "durable writes on kernel RDMA: the method for each kind of memory, and the power cut"
 suite_pmem() {
-	local suite=pmem part='' needs=up-trixie holds=guest cost=8000
+	local suite=pmem part='' needs="up-trixie $guest_gives" holds=guest cost=8000 build=$guest_build
 
-	guest_durable trixie trixie
-	counted pmem-trixie-functional-auto 600 in_build trixie trixie 580 env FI_CAIRN_PMEM=/dev/dax0.0 FI_PVERBS_COMMIT_METHOD=auto \
-		fabtests/functional/run-functional -b build/trixie/fabtests/functional -p pverbs -a 10.77.0.1 commit
-	part=kernel-long
+	guest_durable trixie $build
+	counted pmem-trixie-functional-auto 600 in_build trixie $build 580 env FI_CAIRN_PMEM=/dev/dax0.0 FI_PVERBS_COMMIT_METHOD=auto \
+		fabtests/functional/run-functional -b build/$build/fabtests/functional -p pverbs -a 10.77.0.1 commit
+	part=kernel-long needs="up-trixie guest-trixie"
+	[ $build = trixie ] || guest_durable trixie trixie
 	# After all others: the machine is stopped meanwhile.
 	cost=0 guest_pmem trixie trixie
 }
@@ -132,10 +134,10 @@ persistence_cpu() {
 
 suite rdmavm "the virtual machine tool"
 suite_rdmavm() {
-	local suite=rdmavm part=kernel-long needs=guest-trixie holds=guest
+	local suite=rdmavm part=kernel-long needs=image-trixie holds=guest
 
 	counted rdmavm 2400 "$top/util/rdmavm/test-rdmavm"
-	part=next-release needs=guest-forky counted rdmavm-forky 2400 "$top/util/rdmavm/test-rdmavm" --release forky
+	part=next-release needs=image-forky counted rdmavm-forky 2400 "$top/util/rdmavm/test-rdmavm" --release forky
 }
 
 suite portable "one binary, built on Debian 12, on Debian 12, 13 and the next one"

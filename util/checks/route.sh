@@ -21,8 +21,8 @@ suite_route() {
 	needs=router
 	counted route-router 600 "$top/util/fi_router/test-fi_router" --build "$top/build/unit"
 	# The limits say what a connection leaves to others.
-	counted route-programs 600 "${check[@]}" -j 2 "${exact[@]}" -s -n 1 functional hostile auth systems operators workers drain
-	counted route-failure 600 "${check[@]}" -s -n 1 failure
+	counted route-programs 600 "${check[@]}" -j 2 "${exact[@]}" -s -n 1 functional auth systems drain
+	counted route-failure 600 "FAILURE_STEPS=failure-@(killed|still-all|target-killed)" "${check[@]}" -s -n 1 failure
 	part=route-long
 	counted route-net-itself 600 "$top/fabtests/interop/test-route-net"
 	counted route-programs-all 900 "${check[@]}" -j 3 "${exact[@]}" -n 1 functional hostile auth systems operators workers drain local figure

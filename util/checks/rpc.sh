@@ -2,6 +2,8 @@
 suite rpc "RPC and NFS programs over rpcrdma: libcairn-rpc, fi_nfsget, fi_rpcping"
 suite_rpc() {
 	local suite=rpc part='' needs=unit
+	local nfsget=("$top/util/fi_nfsget/test-fi_nfsget" --build "$top/build/unit")
+	local rpcping=("$top/util/fi_rpcping/test-fi_rpcping" --build "$top/build/unit")
 
 	rpc_over tcp 127.0.0.1
 	if [ -n "$address" ]; then
@@ -9,8 +11,14 @@ suite_rpc() {
 	else
 		skip rpc-pverbs "no interface has an address besides the loopback one"
 	fi
-	counted rpc-nfsget 600 with unit "$top/util/fi_nfsget/test-fi_nfsget" --build "$top/build/unit"
-	counted rpc-rpcping 600 with unit "$top/util/fi_rpcping/test-fi_rpcping" --build "$top/build/unit"
+	# All tests over tcp; over pverbs those of what a device does otherwise.
+	counted rpc-nfsget-tcp 600 with unit "${nfsget[@]}" --lower tcp
+	counted rpc-nfsget-pverbs 600 with unit "${nfsget[@]}" --lower pverbs content credits leaves no-server case resume-killed
+	counted rpc-rpcping-tcp 600 with unit "${rpcping[@]}" --lower tcp
+	counted rpc-rpcping-pverbs 600 with unit "${rpcping[@]}" --lower pverbs count sizes depth both second server-dies
+	part=configurations
+	counted rpc-nfsget-pverbs-all 900 with unit "${nfsget[@]}" --lower pverbs
+	counted rpc-rpcping-pverbs-all 600 with unit "${rpcping[@]}" --lower pverbs
 }
 
 # rpc_over LOWER ADDRESS [WRAPPER]

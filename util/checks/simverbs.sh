@@ -3,9 +3,15 @@
 # machine's interfaces; what is sent to them stays on this machine.
 suite simverbs "the software device: pverbs, and other people's programs"
 suite_simverbs() {
-	local suite=simverbs part='' needs=unit test=("$top/util/simverbs/test-simverbs" --strict --except pverbs-functional)
+	local suite=simverbs part='' needs=unit name long=()
+	local test=("$top/util/simverbs/test-simverbs" --strict --except pverbs-functional)
 
-	counted simverbs-programs 900 "${test[@]}" --build "$top/build/unit"
+	# Power failures of three kinds of memory by three methods, and one of a program's variants.
+	for name in power-{dmp-nothing,dmp-read,dmp-ddio,mhp-nothing,mhp-relaxed,wsp} mckey- kills valgrind-{write,read,add,ibv}; do
+		long+=(--except "$name")
+	done
+	counted simverbs-programs 900 "${test[@]}" --build "$top/build/unit" "${long[@]}"
+	part=configurations counted simverbs-programs-all 1500 "${test[@]}" --build "$top/build/unit"
 	step quickstart 600 "$top/util/quickstart"
 	if [ -z "$address" ]; then
 		skip simverbs-pverbs "no interface has an address besides the loopback one"
@@ -28,8 +34,9 @@ simverbs_functional() {
 	counted simverbs-pverbs-verbs 900 functional_on_simverbs unit "$address" -p pverbs --peer verbs
 	counted simverbs-process 600 FI_PVERBS_DURABLE=on with_pmem 2M functional_on_simverbs unit "$address" -p pverbs process
 	counted simverbs-pmem 600 SIMVERBS_PERSISTENCE=mhp with_pmem 64K functional_on_simverbs unit "$address" -p pverbs mr
-	counted simverbs-stress 600 commit_on_simverbs unit "$address" dmp on off auto stress store
+	counted simverbs-store 600 commit_on_simverbs unit "$address" dmp on off auto store
 	part=configurations
+	counted simverbs-stress 600 commit_on_simverbs unit "$address" dmp on off auto stress
 	for pair in "verbs pverbs" "verbs verbs"; do
 		counted "simverbs-${pair/ /-}" 900 functional_on_simverbs unit "$address" -p "${pair#* }" --peer "${pair% *}"
 	done
@@ -147,9 +154,11 @@ mcast_on_simverbs() {
 simverbs_remotelog() {
 	local part='' test=(with unit "$top/util/fi_remotelog/test-fi_remotelog" --build "$top/build/unit")
 
-	counted simverbs-remotelog 600 "${test[@]}" singleton compound machine mistake volatile kill
+	counted simverbs-remotelog 600 "${test[@]}" singleton-write- compound-send- machine-dmp-on machine-mhp-on mistake volatile \
+		kill-server-compound-writedata kill-client-singleton-write
 	counted simverbs-replicated-log 600 with unit "$top/examples/test-replicated_log" "$top/build/unit"
 	part=configurations
+	counted simverbs-remotelog-methods 600 "${test[@]}" singleton compound machine kill
 	counted simverbs-remotelog-more 600 "${test[@]}" librpma again sweep
 	counted simverbs-remotelog-power 600 "${test[@]}" --runs 4 power-dmp-noflush power-hand-dmp power-librpma
 }
@@ -158,7 +167,8 @@ simverbs_remotelog() {
 simverbs_many() {
 	local part=''
 
-	counted simverbs-many 600 with unit "$top/fabtests/interop/check-many" "$address"
+	counted simverbs-many 600 with unit "$top/fabtests/interop/check-many" "$address" 300 50
+	part=configurations counted simverbs-many-all 1200 with unit "$top/fabtests/interop/check-many" "$address"
 	# That it runs; nothing is asserted of its times.
 	part=interop step simverbs-conns 600 with unit simverbs "$top/build/unit/fabtests/benchmarks/fi_cairn_conns" -n 300 "$address"
 }

@@ -10,7 +10,7 @@ suite_style() {
 	step style-pictures 600 pictures_current
 	step style-conformance 600 sh -c "cd '$top' && util/lib/conformance -c fabtests/conformance doc/rpcrdma-conformance.md"
 	step style-coverage 600 sh -c "cd '$top' && util/lib/check-coverage"
-	counted check-itself 600 "$top/util/lib/test-check"
+	part=interop counted check-itself 600 "$top/util/lib/test-check"
 	counted functional-itself 600 "$top/fabtests/functional/test-run-functional"
 }
 

@@ -80,7 +80,8 @@ changed_choice() {
 		case $word in
 		everything) mapfile -t -O ${#chosen[@]} chosen < <(steps_of daily) ;;
 		unit_* | fuzz_*) programs+=("$word") ;;
-		*) [ "$word" = unit ] || choose_suite "$word" ;;
+		unit) ;;
+		*) choose_named "$word" || die "util/checks/reach: no suite or step \"$word\"" ;;
 		esac
 	done
 	if [ -n "${why[unit]-}" ] || [ ${#programs[@]} != 0 ]; then

@@ -11,14 +11,14 @@ operators_text='
 		local end=$((${EPOCHREALTIME/./} + patience * 1000000))
 		until "$@"; do
 			[ "${EPOCHREALTIME/./}" -lt $end ] || { echo "not true in time: $*"; return 1; }
-			sleep 0.05
+			sleep 0.2
 		done
 	}
 	ctl() { fi_routectl "${@:2}" -s "$ROUTE_NET/$1.sock"; }
 	# holds ROUTER EXPRESSION COMMAND...: of d, what fi_routectl says.
 	holds() {
 		ctl "$1" "${@:3}" --json >"$ROUTE_NET/said" 2>"$ROUTE_NET/said.err" &&
-			python3 -c "import json, sys; d = json.load(open(sys.argv[1])); sys.exit(not ($2))" "$ROUTE_NET/said"
+			/usr/bin/python3 -c "import json, sys; d = json.load(open(sys.argv[1])); sys.exit(not ($2))" "$ROUTE_NET/said"
 	}
 	log_says() { grep -qsF -- "$2" "$ROUTE_NET/$1.log"; }
 	serves() { [ -e "$ROUTE_NET/$1.sock" ]; }
@@ -70,7 +70,7 @@ for port in sys.argv[2:]:
     taken.append(socket.create_server((sys.argv[1], int(port))))
 print(1, flush=True)
 time.sleep(600)"
-		take() { "$net" in r1 python3 -c "$take" "$@" >"$ROUTE_NET/taken.$2" & soon test -s "$ROUTE_NET/taken.$2"; }
+		take() { "$net" in r1 /usr/bin/python3 -c "$take" "$@" >"$ROUTE_NET/taken.$2" & soon test -s "$ROUTE_NET/taken.$2"; }
 		take 10.0.1.101 7100 || exit 1
 		first=$!
 		launch r1
@@ -107,7 +107,7 @@ nameserver 10.0.2.99" >"$ROUTE_NET/resolv"
 		# Who is asked for names does not answer.
 		"$net" in r1 ip addr add 10.0.2.99/24 dev r2
 		"$net" in r1 ip addr add 10.0.1.99/24 dev a
-		"$net" in r1 python3 -c "import socket, time
+		"$net" in r1 /usr/bin/python3 -c "import socket, time
 mute = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 mute.bind((\"10.0.2.99\", 53))
 print(1, flush=True)

@@ -33,7 +33,7 @@ soon() {
 	local began=${EPOCHREALTIME/./} end=$((SECONDS + 60))
 	until "$@"; do
 		[ $SECONDS -lt $end ] || { echo "not in 60 s: $*"; return 1; }
-		sleep 0.1
+		sleep 0.2
 	done
 	echo "after $(((${EPOCHREALTIME/./} - began) / 1000)) ms: $*"
 }
@@ -41,7 +41,7 @@ soon() {
 best() { ctl "$1" show routes | grep -qE "^$2 +best +$3 +$4 +$5\$"; }
 # shows ROUTER WHAT EXPRESSION: of d, what it shows.
 shows() {
-	ctl "$1" show "$2" --json >"$ROUTE_NET/shown" && python3 -c "import json, sys; d = json.load(open(\"$ROUTE_NET/shown\")); sys.exit(not ($3))"
+	ctl "$1" show "$2" --json >"$ROUTE_NET/shown" && /usr/bin/python3 -c "import json, sys; d = json.load(open(\"$ROUTE_NET/shown\")); sys.exit(not ($3))"
 }
 # link_to ROUTER AS STATE: the router knows that the private WAN to that AS is up, or down.
 link_to() { shows "$1" topology "{l[\"up\"] for r in d[\"routers\"] for l in r[\"links\"] if l.get(\"to_as\") == $2 and l[\"uri\"]} == {$3}"; }
@@ -81,7 +81,7 @@ part_systems() {
 	# the public one: for each it costs less within its own AS (section VI.B). Nobody else goes by their WAN.
 	# Then what borders say of themselves, and of others. Nothing of one AS is known in another, but what it costs to come in
 	# from a WAN: 10 Gb/s of W* are 100, 100 Gb/s of W4 are 10, whatever is behind them.
-	step systems-four 200 T8 "$systems_text full=$full"'
+	[ -n "$short" ] || step systems-four 200 T8 "$systems_text full=$full"'
 		way h3 h1 fi_route://1:1/tcp://10.0.1.1:0 3:3,3:1,0:0,1:1 s3r4,s3r1,s1r1 &&
 			way h3 h2 fi_route://2:1/tcp://10.0.1.1:0 3:3,3:1,0:0,2:1 s3r4,s3r1,s2r1 &&
 			way h2 h4 10.4.2.20 2:1,0:0,4:2 s2r1,s4r1 &&
