@@ -121,6 +121,15 @@ unsigned int read_all_comps(struct fid_cq *cq, unsigned int *errors)
 	return count;
 }
 
+void expect_failed_comps_at(const char *file, int line, struct fid_cq *cq,
+			    unsigned int count)
+{
+	unsigned int errors, all = read_all_comps(cq, &errors);
+
+	EQUAL(all, count);
+	EQUAL(errors, count);
+}
+
 void expect_survives_enomem_at(const char *file, int line, struct world *w,
 			       int (*open)(struct world *w, struct fid **fid))
 {

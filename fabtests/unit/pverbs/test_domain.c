@@ -27,54 +27,47 @@ CT_TEST(fabric, a_name_of_another_provider_is_no_data)
 	CT_EXPECT_EQ(fi_close(&fabric->fid), 0);
 }
 
-CT_TEST(fabric, one_in_use_cannot_be_closed)
-{
-	struct world w;
+CT_FIXTURE(fabric, struct world, world_fresh, world_close);
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
-	CT_EXPECT_EQ(fi_close(&w.fabric->fid), -FI_EBUSY);
-	world_close(&w);
+CT_TEST_F(fabric, one_in_use_cannot_be_closed)
+{
+	CT_ASSERT_TRUE(world_open_domain(t, NULL));
+	CT_EXPECT_EQ(fi_close(&t->fabric->fid), -FI_EBUSY);
 }
 
-CT_TEST(fabric, trywait_is_for_queues_and_for_all_of_them)
+CT_TEST_F(fabric, trywait_is_for_queues_and_for_all_of_them)
 {
 	struct world_opts opts = {.wait_obj = FI_WAIT_FD};
 	struct fid *fids[3];
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
-	fids[0] = &w.eq->fid;
-	fids[1] = &w.cq->fid;
-	fids[2] = &w.ep->fid;
-	CT_EXPECT_EQ(fi_trywait(w.fabric, fids, 0), 0);
-	CT_EXPECT_EQ(fi_trywait(w.fabric, fids, 2), 0);
-	CT_EXPECT_EQ(fi_trywait(w.fabric, fids, 3), -FI_EINVAL);
-	CT_EXPECT_EQ(recv_number(w.ep, 1), 0);
-	fake_receive(w.qp, IBV_WC_RECV, 0, NULL);
-	CT_EXPECT_EQ(fi_trywait(w.fabric, fids, 1), 0);
-	CT_EXPECT_EQ(fi_trywait(w.fabric, fids, 2), -FI_EAGAIN);
-	world_close(&w);
+	CT_ASSERT_TRUE(world_open_connected(t, &opts));
+	fids[0] = &t->eq->fid;
+	fids[1] = &t->cq->fid;
+	fids[2] = &t->ep->fid;
+	CT_EXPECT_EQ(fi_trywait(t->fabric, fids, 0), 0);
+	CT_EXPECT_EQ(fi_trywait(t->fabric, fids, 2), 0);
+	CT_EXPECT_EQ(fi_trywait(t->fabric, fids, 3), -FI_EINVAL);
+	CT_EXPECT_EQ(recv_number(t->ep, 1), 0);
+	fake_receive(t->qp, IBV_WC_RECV, 0, NULL);
+	CT_EXPECT_EQ(fi_trywait(t->fabric, fids, 1), 0);
+	CT_EXPECT_EQ(fi_trywait(t->fabric, fids, 2), -FI_EAGAIN);
 }
 
-CT_TEST(domain, it_opens_the_device_of_its_info)
+CT_FIXTURE(domain, struct world, world_start_domain, world_close);
+
+CT_TEST_F(domain, it_opens_the_device_of_its_info)
 {
 	struct pvb_domain *domain;
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
-	domain = crn_container_of(w.domain, struct pvb_domain, fid);
-	CT_EXPECT_EQ(w.domain->fid.fclass, FI_CLASS_DOMAIN);
+	domain = crn_container_of(t->domain, struct pvb_domain, fid);
+	CT_EXPECT_EQ(t->domain->fid.fclass, FI_CLASS_DOMAIN);
 	CT_EXPECT_EQ(domain->verbs->device, &fake_devices[0].ibv);
 	CT_EXPECT_EQ(domain->attr.max_qp_wr, 1000);
 	CT_EXPECT_EQ(domain->quirks, 0);
-	world_close(&w);
 }
 
 /* FI_PVERBS_DURABLE: control queue pairs cost memory, and iWARP has no sequence word. */
-CT_TEST(domain, who_needs_durable_operations_has_what_they_need)
+CT_TEST_F(domain, who_needs_durable_operations_has_what_they_need)
 {
 	static const struct {
 		int durable;
@@ -83,7 +76,6 @@ CT_TEST(domain, who_needs_durable_operations_has_what_they_need)
 		    {PVB_DURABLE_ON, false, true},    {PVB_DURABLE_ON, true, true},
 		    {PVB_DURABLE_OFF, false, false},  {PVB_DURABLE_OFF, true, false}};
 	const struct pvb_domain *domain;
-	struct world w;
 
 	for (size_t i = 0; i < 2 * CRN_COUNT(rows); i++) {
 		const size_t row = i / 2;
@@ -91,40 +83,35 @@ CT_TEST(domain, who_needs_durable_operations_has_what_they_need)
 			.caps = FI_MSG | FI_RMA | (rows[row].pmem ? FI_RMA_PMEM : 0)};
 
 		CT_NOTE("row %zu, iWARP: %zu", row, i % 2);
-		world_reset();
+		world_renew(t);
 		pvb_params.durable = rows[row].durable;
 		fake_devices[0].attr.atomic_cap = IBV_ATOMIC_HCA;
 		if (i % 2)
 			fake_devices[0].ibv.transport_type = IBV_TRANSPORT_IWARP;
-		CT_ASSERT_TRUE(world_open_domain(&w, &opts));
-		domain = crn_container_of(w.domain, struct pvb_domain, fid);
+		CT_ASSERT_TRUE(world_open_domain(t, &opts));
+		domain = crn_container_of(t->domain, struct pvb_domain, fid);
 		CT_EXPECT_EQ(domain->control != NULL, rows[row].has);
 		CT_EXPECT_EQ(domain->seq_atomics, rows[row].has && i % 2 == 0);
-		world_close(&w);
 	}
 }
 
-CT_TEST(domain, an_info_that_makes_no_sense_is_refused)
+CT_TEST_F(domain, an_info_that_makes_no_sense_is_refused)
 {
 	struct fid_domain *domain;
 	struct fi_info *info;
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
-	CT_EXPECT_EQ(fi_domain(w.fabric, NULL, &domain, NULL), -FI_EINVAL);
-	info = fi_dupinfo(w.info);
+	CT_EXPECT_EQ(fi_domain(t->fabric, NULL, &domain, NULL), -FI_EINVAL);
+	info = fi_dupinfo(t->info);
 	strcpy(info->domain_attr->name, "other");
-	CT_EXPECT_EQ(fi_domain(w.fabric, info, &domain, NULL), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_domain(t->fabric, info, &domain, NULL), -FI_ENODEV);
 	CT_EXPECT_STRSTR(ct_log_last(), "device other cannot be opened");
 	free(info->domain_attr->name);
 	info->domain_attr->name = NULL;
-	CT_EXPECT_EQ(fi_domain(w.fabric, info, &domain, NULL), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_domain(t->fabric, info, &domain, NULL), -FI_EINVAL);
 	fi_freeinfo(info);
-	world_close(&w);
 }
 
-CT_TEST(domain, whatever_the_device_refuses_opening_fails_cleanly)
+CT_TEST_F(domain, whatever_the_device_refuses_opening_fails_cleanly)
 {
 	static const struct {
 		enum fake_call call;
@@ -135,19 +122,15 @@ CT_TEST(domain, whatever_the_device_refuses_opening_fails_cleanly)
 		    {FAKE_ALLOC_PD, ENOSPC},
 		    {FAKE_REG_MR, EPERM}};
 	struct fid_domain *domain;
-	struct world w;
 	int objects;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
 	objects = fake_objects;
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("row %zu", i);
 		fake_fail(rows[i].call, 1, rows[i].err);
-		CT_EXPECT_EQ(fi_domain(w.fabric, w.info, &domain, NULL), -rows[i].err);
+		CT_EXPECT_EQ(fi_domain(t->fabric, t->info, &domain, NULL), -rows[i].err);
 		CT_EXPECT_EQ(fake_objects, objects);
 	}
-	world_close(&w);
 }
 
 static int open_domain(struct world *w, struct fid **fid)
@@ -159,39 +142,28 @@ static int open_domain(struct world *w, struct fid **fid)
 	return ret;
 }
 
-CT_TEST(domain, opening_fails_cleanly_wherever_memory_ends)
+CT_TEST_F(domain, opening_fails_cleanly_wherever_memory_ends)
 {
-	struct world w;
-
-	world_reset();
-	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
-	expect_survives_enomem(&w, open_domain);
-	world_close(&w);
+	expect_survives_enomem(t, open_domain);
 }
 
-CT_TEST(domain, operations_that_are_not_offered_say_so)
+CT_TEST_F(domain, operations_that_are_not_offered_say_so)
 {
 	struct fi_av_attr av_attr = {0};
 	struct fid_domain *domain;
 	struct fid_av *av;
-	struct fid_ep *ep;
-	struct world w;
 	void *ops;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
-	CT_EXPECT_EQ(fi_av_open(w.domain, &av_attr, &av, NULL), -FI_ENOSYS);
+	CT_EXPECT_EQ(fi_av_open(t->domain, &av_attr, &av, NULL), -FI_ENOSYS);
 	/* ofi_rxm asks for operations and goes on when there are none. */
-	CT_EXPECT_EQ(fi_open_ops(&w.domain->fid, "x", 0, &ops, NULL), -FI_ENOSYS);
-	CT_EXPECT_EQ(fi_open_ops(&w.domain->fid, FI_CAIRN_REPLAY, 1, &ops, NULL),
+	CT_EXPECT_EQ(fi_open_ops(&t->domain->fid, "x", 0, &ops, NULL), -FI_ENOSYS);
+	CT_EXPECT_EQ(fi_open_ops(&t->domain->fid, FI_CAIRN_REPLAY, 1, &ops, NULL),
 		     -FI_EINVAL);
-	CT_EXPECT_EQ(w.fabric->ops->domain2(w.fabric, w.info, &domain, FI_PEER, NULL),
+	CT_EXPECT_EQ(t->fabric->ops->domain2(t->fabric, t->info, &domain, FI_PEER, NULL),
 		     -FI_EOPNOTSUPP);
-	CT_ASSERT_EQ(w.fabric->ops->domain2(w.fabric, w.info, &domain, 0, NULL), 0);
+	CT_ASSERT_EQ(t->fabric->ops->domain2(t->fabric, t->info, &domain, 0, NULL), 0);
 	CT_EXPECT_EQ(fi_close(&domain->fid), 0);
-	CT_EXPECT_EQ(w.domain->ops->endpoint2(w.domain, w.info, &ep, FI_PEER, NULL),
+	CT_EXPECT_EQ(t->domain->ops->endpoint2(t->domain, t->info, &t->ep, FI_PEER, NULL),
 		     -FI_EOPNOTSUPP);
-	CT_ASSERT_EQ(w.domain->ops->endpoint2(w.domain, w.info, &ep, 0, NULL), 0);
-	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
-	world_close(&w);
+	CT_ASSERT_EQ(t->domain->ops->endpoint2(t->domain, t->info, &t->ep, 0, NULL), 0);
 }

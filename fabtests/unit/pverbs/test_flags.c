@@ -11,37 +11,44 @@
 
 struct flagged {
 	struct world w;
-	struct fid_pep *pep;
 	struct fid_ep *ep, *srx; /* ep: not enabled */
 	struct fid_cntr *cntr;
 	uint8_t buf[64];
 };
 
-static bool flagged_open(struct flagged *f)
+static void flagged_start(struct flagged *f)
 {
 	struct fi_info *info;
 
-	world_reset();
-	if (!world_open(&f->w, NULL))
-		return false;
+	world_start(&f->w);
+	CT_ASSERT_FALSE(ct_failed());
 	info = fi_dupinfo(f->w.info);
 	info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
-	CT_EXPECT_EQ(fi_passive_ep(f->w.fabric, f->w.info, &f->pep, NULL), 0);
+	CT_EXPECT_EQ(fi_passive_ep(f->w.fabric, f->w.info, &f->w.pep, NULL), 0);
 	CT_EXPECT_EQ(fi_endpoint(f->w.domain, info, &f->ep, NULL), 0);
 	CT_EXPECT_EQ(fi_srx_context(f->w.domain, info->rx_attr, &f->srx, NULL), 0);
 	CT_EXPECT_EQ(fi_cntr_open(f->w.domain, NULL, &f->cntr, NULL), 0);
 	fi_freeinfo(info);
-	return !ct_failed();
 }
 
-static void flagged_close(struct flagged *f)
+static void flagged_end(struct flagged *f)
 {
-	CT_EXPECT_EQ(fi_close(&f->ep->fid), 0);
-	CT_EXPECT_EQ(fi_close(&f->pep->fid), 0);
-	CT_EXPECT_EQ(fi_close(&f->srx->fid), 0);
-	CT_EXPECT_EQ(fi_close(&f->cntr->fid), 0);
+	close_object(f->ep);
+	close_object(f->srx);
+	close_object(f->cntr);
 	world_close(&f->w);
 }
+
+CT_FIXTURE(flags, struct flagged, flagged_start, flagged_end);
+
+/* The error of a call that opens object, or that of closing what it opened. */
+#define OPENED(type, call)                                \
+	({                                                \
+		type *object = NULL;                      \
+		int opened = call;                        \
+                                                          \
+		opened ? opened : fi_close(&object->fid); \
+	})
 
 static int call_getinfo(struct flagged *f, uint64_t flags)
 {
@@ -54,36 +61,28 @@ static int call_getinfo(struct flagged *f, uint64_t flags)
 
 static int call_domain2(struct flagged *f, uint64_t flags)
 {
-	struct fid_domain *domain = NULL;
-	int ret = f->w.fabric->ops->domain2(f->w.fabric, f->w.info, &domain, flags, NULL);
-
-	return ret ? ret : fi_close(&domain->fid);
+	return OPENED(struct fid_domain, f->w.fabric->ops->domain2(f->w.fabric, f->w.info,
+								   &object, flags, NULL));
 }
 
 static int call_endpoint2(struct flagged *f, uint64_t flags)
 {
-	struct fid_ep *ep = NULL;
-	int ret = f->w.domain->ops->endpoint2(f->w.domain, f->w.info, &ep, flags, NULL);
-
-	return ret ? ret : fi_close(&ep->fid);
+	return OPENED(struct fid_ep, f->w.domain->ops->endpoint2(f->w.domain, f->w.info,
+								 &object, flags, NULL));
 }
 
 static int call_mr_reg(struct flagged *f, uint64_t flags)
 {
-	struct fid_mr *mr = NULL;
-	int ret = fi_mr_reg(f->w.domain, f->buf, sizeof(f->buf), FI_SEND, 0, 0, flags,
-			    &mr, NULL);
-
-	return ret ? ret : fi_close(&mr->fid);
+	return OPENED(struct fid_mr, fi_mr_reg(f->w.domain, f->buf, sizeof(f->buf),
+					       FI_SEND, 0, 0, flags, &object, NULL));
 }
 
 static int call_mr_regv(struct flagged *f, uint64_t flags)
 {
 	const struct iovec iov = {f->buf, sizeof(f->buf)};
-	struct fid_mr *mr = NULL;
-	int ret = fi_mr_regv(f->w.domain, &iov, 1, FI_SEND, 0, 0, flags, &mr, NULL);
 
-	return ret ? ret : fi_close(&mr->fid);
+	return OPENED(struct fid_mr, fi_mr_regv(f->w.domain, &iov, 1, FI_SEND, 0, 0,
+						flags, &object, NULL));
 }
 
 static int call_mr_regattr(struct flagged *f, uint64_t flags)
@@ -92,37 +91,29 @@ static int call_mr_regattr(struct flagged *f, uint64_t flags)
 	const struct fi_mr_attr attr = {.mr_iov = &iov,
 					.iov_count = 1,
 					.access = FI_SEND};
-	struct fid_mr *mr = NULL;
-	int ret = fi_mr_regattr(f->w.domain, &attr, flags, &mr);
 
-	return ret ? ret : fi_close(&mr->fid);
+	return OPENED(struct fid_mr, fi_mr_regattr(f->w.domain, &attr, flags, &object));
 }
 
 static int call_cq_open(struct flagged *f, uint64_t flags)
 {
 	struct fi_cq_attr attr = {.flags = flags};
-	struct fid_cq *cq = NULL;
-	int ret = fi_cq_open(f->w.domain, &attr, &cq, NULL);
 
-	return ret ? ret : fi_close(&cq->fid);
+	return OPENED(struct fid_cq, fi_cq_open(f->w.domain, &attr, &object, NULL));
 }
 
 static int call_cntr_open(struct flagged *f, uint64_t flags)
 {
 	struct fi_cntr_attr attr = {.flags = flags};
-	struct fid_cntr *cntr = NULL;
-	int ret = fi_cntr_open(f->w.domain, &attr, &cntr, NULL);
 
-	return ret ? ret : fi_close(&cntr->fid);
+	return OPENED(struct fid_cntr, fi_cntr_open(f->w.domain, &attr, &object, NULL));
 }
 
 static int call_eq_open(struct flagged *f, uint64_t flags)
 {
 	struct fi_eq_attr attr = {.flags = flags};
-	struct fid_eq *eq = NULL;
-	int ret = fi_eq_open(f->w.fabric, &attr, &eq, NULL);
 
-	return ret ? ret : fi_close(&eq->fid);
+	return OPENED(struct fid_eq, fi_eq_open(f->w.fabric, &attr, &object, NULL));
 }
 
 /* Each of these on an endpoint of its own, for what is bound stays. */
@@ -256,20 +247,17 @@ static int call_recvmsg(struct flagged *f, uint64_t flags)
 	return ret == -FI_EAGAIN ? 0 : (int)ret;
 }
 
+static const struct fi_rma_iov range;
+static const struct fi_msg_rma rma_msg = {.rma_iov = &range, .rma_iov_count = 1};
+
 static int call_readmsg(struct flagged *f, uint64_t flags)
 {
-	const struct fi_rma_iov range = {0};
-	const struct fi_msg_rma msg = {.rma_iov = &range, .rma_iov_count = 1};
-
-	return posted(fi_readmsg(f->w.ep, &msg, flags));
+	return posted(fi_readmsg(f->w.ep, &rma_msg, flags));
 }
 
 static int call_writemsg(struct flagged *f, uint64_t flags)
 {
-	const struct fi_rma_iov range = {0};
-	const struct fi_msg_rma msg = {.rma_iov = &range, .rma_iov_count = 1};
-
-	return posted(fi_writemsg(f->w.ep, &msg, flags));
+	return posted(fi_writemsg(f->w.ep, &rma_msg, flags));
 }
 
 /* The world's domain was opened without. */
@@ -393,25 +381,22 @@ static const struct call {
 	 0},
 };
 
-CT_TEST(flags, a_bit_that_a_call_does_not_have_is_refused)
+CT_TEST_F(flags, a_bit_that_a_call_does_not_have_is_refused)
 {
 	const struct call *row;
-	struct flagged f;
 	uint64_t bit;
 	int wanted;
 
-	CT_ASSERT_TRUE(flagged_open(&f));
 	for (row = calls; row < calls + CRN_COUNT(calls); row++) {
 		CT_NOTE("%s, no flag", row->name);
-		CT_EXPECT_EQ(row->call(&f, 0), 0);
+		CT_EXPECT_EQ(row->call(t, 0), 0);
 		for (int n = 0; n < 64; n++) {
 			bit = BIT(n);
 			wanted = bit & row->other   ? row->other_refusal
 				 : bit & row->taken ? 0
 						    : row->refusal;
 			CT_NOTE("%s, bit %d", row->name, n);
-			CT_EXPECT_EQ(row->call(&f, bit), wanted);
+			CT_EXPECT_EQ(row->call(t, bit), wanted);
 		}
 	}
-	flagged_close(&f);
 }

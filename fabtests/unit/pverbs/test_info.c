@@ -18,82 +18,100 @@ static struct fi_info *new_hints(void)
 	return hints;
 }
 
-/* The answer for the hints, which it frees; NULL with -FI_ENODATA. */
-static struct fi_info *get(struct fi_info *hints)
-{
-	struct fi_info *info = NULL;
-	int ret = pvb_getinfo(VERSION, NULL, NULL, 0, hints, &info);
+struct asked {
+	struct fi_info *hints; /* of the next call */
+	struct fi_info *info;  /* the newest answer; NULL with -FI_ENODATA */
+};
 
-	CT_EXPECT_EQ(ret, info ? 0 : -FI_ENODATA);
-	CT_EXPECT_EQ(fake_objects, 0);
-	fi_freeinfo(hints);
-	return info;
+static void start(struct asked *t)
+{
+	world_reset();
+	t->hints = new_hints();
 }
 
-CT_TEST(info, without_hints_the_answer_is_modest)
+static void end(struct asked *t)
 {
-	struct fi_info *info;
+	fi_freeinfo(t->hints);
+	fi_freeinfo(t->info);
+}
 
-	world_reset();
-	info = get(NULL);
-	CT_ASSERT_NE(info, NULL);
+CT_FIXTURE(info, struct asked, start, end);
+
+static struct fi_info *get_for(struct asked *t, const struct fi_info *hints)
+{
+	int ret;
+
+	fi_freeinfo(t->info);
+	t->info = NULL;
+	ret = pvb_getinfo(VERSION, NULL, NULL, 0, hints, &t->info);
+	CT_EXPECT_EQ(ret, t->info ? 0 : -FI_ENODATA);
+	CT_EXPECT_EQ(fake_objects, 0);
+	return t->info;
+}
+
+/* The answer for the hints, which are new ones afterwards. */
+static struct fi_info *get(struct asked *t)
+{
+	get_for(t, t->hints);
+	fi_freeinfo(t->hints);
+	t->hints = new_hints();
+	return t->info;
+}
+
+CT_TEST_F(info, without_hints_the_answer_is_modest)
+{
+	CT_ASSERT_NE(get_for(t, NULL), NULL);
 	/* Behind it there are datagrams: dgram/test_info.c. */
-	CT_ASSERT_NE(info->next, NULL);
-	CT_EXPECT_EQ(info->next->ep_attr->type, FI_EP_DGRAM);
-	CT_EXPECT_FALSE(info->next->caps & FI_MULTICAST);
-	CT_ASSERT_NE(info->next->next, NULL);
-	CT_EXPECT_TRUE(info->next->next->caps & FI_MULTICAST);
-	CT_EXPECT_EQ(info->next->next->next, NULL);
-	CT_EXPECT_EQ(info->caps, FI_MSG | FI_RMA | FI_SEND | FI_RECV | FI_READ |
-					 FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE |
-					 FI_FENCE | FI_LOCAL_COMM | FI_REMOTE_COMM);
-	CT_EXPECT_EQ(info->mode, FI_RX_CQ_DATA);
-	CT_EXPECT_EQ(info->ep_attr->type, FI_EP_MSG);
-	CT_EXPECT_EQ(info->ep_attr->protocol, FI_PROTO_RDMA_CM_IB_RC);
-	CT_EXPECT_EQ(info->ep_attr->max_msg_size, 1u << 31);
-	CT_EXPECT_EQ(info->ep_attr->max_order_raw_size, 1u << 31);
-	CT_EXPECT_EQ(info->ep_attr->max_order_waw_size, 1u << 31);
-	CT_EXPECT_EQ(info->ep_attr->max_order_war_size, 0);
-	CT_EXPECT_EQ(info->tx_attr->size, 256);
-	CT_EXPECT_EQ(info->rx_attr->size, 256);
-	CT_EXPECT_EQ(info->tx_attr->iov_limit, 4);
-	CT_EXPECT_EQ(info->rx_attr->iov_limit, 4);
-	CT_EXPECT_EQ(info->tx_attr->rma_iov_limit, 1);
-	CT_EXPECT_EQ(info->tx_attr->inject_size, 64);
-	CT_EXPECT_EQ(info->tx_attr->op_flags, FI_TRANSMIT_COMPLETE);
-	CT_EXPECT_EQ(info->rx_attr->op_flags, 0);
-	CT_EXPECT_EQ(info->tx_attr->msg_order &
+	CT_ASSERT_NE(t->info->next, NULL);
+	CT_EXPECT_EQ(t->info->next->ep_attr->type, FI_EP_DGRAM);
+	CT_EXPECT_FALSE(t->info->next->caps & FI_MULTICAST);
+	CT_ASSERT_NE(t->info->next->next, NULL);
+	CT_EXPECT_TRUE(t->info->next->next->caps & FI_MULTICAST);
+	CT_EXPECT_EQ(t->info->next->next->next, NULL);
+	CT_EXPECT_EQ(t->info->caps, FI_MSG | FI_RMA | FI_SEND | FI_RECV | FI_READ |
+					    FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE |
+					    FI_FENCE | FI_LOCAL_COMM | FI_REMOTE_COMM);
+	CT_EXPECT_EQ(t->info->mode, FI_RX_CQ_DATA);
+	CT_EXPECT_EQ(t->info->ep_attr->type, FI_EP_MSG);
+	CT_EXPECT_EQ(t->info->ep_attr->protocol, FI_PROTO_RDMA_CM_IB_RC);
+	CT_EXPECT_EQ(t->info->ep_attr->max_msg_size, 1u << 31);
+	CT_EXPECT_EQ(t->info->ep_attr->max_order_raw_size, 1u << 31);
+	CT_EXPECT_EQ(t->info->ep_attr->max_order_waw_size, 1u << 31);
+	CT_EXPECT_EQ(t->info->ep_attr->max_order_war_size, 0);
+	CT_EXPECT_EQ(t->info->tx_attr->size, 256);
+	CT_EXPECT_EQ(t->info->rx_attr->size, 256);
+	CT_EXPECT_EQ(t->info->tx_attr->iov_limit, 4);
+	CT_EXPECT_EQ(t->info->rx_attr->iov_limit, 4);
+	CT_EXPECT_EQ(t->info->tx_attr->rma_iov_limit, 1);
+	CT_EXPECT_EQ(t->info->tx_attr->inject_size, 64);
+	CT_EXPECT_EQ(t->info->tx_attr->op_flags, FI_TRANSMIT_COMPLETE);
+	CT_EXPECT_EQ(t->info->rx_attr->op_flags, 0);
+	CT_EXPECT_EQ(t->info->tx_attr->msg_order &
 			     (FI_ORDER_WAR | FI_ORDER_SAR | FI_ORDER_RMA_WAR),
 		     0);
-	CT_EXPECT_TRUE(info->tx_attr->msg_order & FI_ORDER_SAS);
-	CT_EXPECT_EQ(info->domain_attr->threading, FI_THREAD_SAFE);
-	CT_EXPECT_EQ(info->domain_attr->mr_key_size, sizeof(uint64_t));
-	CT_EXPECT_EQ(info->domain_attr->cq_data_size, 4);
-	CT_EXPECT_EQ(info->domain_attr->cq_cnt, 200);
-	CT_EXPECT_EQ(info->domain_attr->ep_cnt, 100);
-	CT_EXPECT_EQ(info->domain_attr->mr_cnt, 300);
-	CT_EXPECT_EQ(info->domain_attr->mr_iov_limit, 1);
-	CT_EXPECT_EQ(info->fabric_attr->api_version, VERSION);
-	CT_EXPECT_EQ(info->fabric_attr->prov_version, PVB_VERSION);
-	fi_freeinfo(info);
+	CT_EXPECT_TRUE(t->info->tx_attr->msg_order & FI_ORDER_SAS);
+	CT_EXPECT_EQ(t->info->domain_attr->threading, FI_THREAD_SAFE);
+	CT_EXPECT_EQ(t->info->domain_attr->mr_key_size, sizeof(uint64_t));
+	CT_EXPECT_EQ(t->info->domain_attr->cq_data_size, 4);
+	CT_EXPECT_EQ(t->info->domain_attr->cq_cnt, 200);
+	CT_EXPECT_EQ(t->info->domain_attr->ep_cnt, 100);
+	CT_EXPECT_EQ(t->info->domain_attr->mr_cnt, 300);
+	CT_EXPECT_EQ(t->info->domain_attr->mr_iov_limit, 1);
+	CT_EXPECT_EQ(t->info->fabric_attr->api_version, VERSION);
+	CT_EXPECT_EQ(t->info->fabric_attr->prov_version, PVB_VERSION);
 }
 
-CT_TEST(info, parameters_of_the_user_are_the_defaults_within_the_device)
+CT_TEST_F(info, parameters_of_the_user_are_the_defaults_within_the_device)
 {
-	struct fi_info *info;
-
-	world_reset();
 	pvb_params.tx_size = 10;
 	pvb_params.rx_size = 65536;
 	pvb_params.inject_size = 512;
 	fake_devices[0].attr.max_sge = 2;
-	info = get(NULL);
-	CT_ASSERT_NE(info, NULL);
-	CT_EXPECT_EQ(info->tx_attr->size, 10);
-	CT_EXPECT_EQ(info->rx_attr->size, 999);
-	CT_EXPECT_EQ(info->tx_attr->inject_size, 512);
-	CT_EXPECT_EQ(info->tx_attr->iov_limit, 2);
-	fi_freeinfo(info);
+	CT_ASSERT_NE(get_for(t, NULL), NULL);
+	CT_EXPECT_EQ(t->info->tx_attr->size, 10);
+	CT_EXPECT_EQ(t->info->rx_attr->size, 999);
+	CT_EXPECT_EQ(t->info->tx_attr->inject_size, 512);
+	CT_EXPECT_EQ(t->info->tx_attr->iov_limit, 2);
 }
 
 /* The sizes a program may ask for, by number. */
@@ -114,118 +132,87 @@ static size_t *size_of(struct fi_info *info, size_t number)
 	return sizes[number];
 }
 
-CT_TEST(info, a_program_gets_what_it_asks_for_up_to_what_the_device_can_do)
+CT_TEST_F(info, a_program_gets_what_it_asks_for_up_to_what_the_device_can_do)
 {
 	static const size_t most[] = {999, 999, 512, 16, 16, 1, 1u << 31, 4, 8};
-	struct fi_info *hints, *info;
 
-	world_reset();
 	for (size_t i = 0; i < CRN_COUNT(most); i++) {
 		for (size_t over = 0; over <= 1; over++) {
 			CT_NOTE("size %zu: %zu", i, most[i] + over);
-			hints = new_hints();
-			*size_of(hints, i) = most[i] + over;
-			info = get(hints);
-			CT_EXPECT_EQ(info != NULL, !over);
-			if (info)
-				CT_EXPECT_EQ(*size_of(info, i), most[i]);
-			fi_freeinfo(info);
+			*size_of(t->hints, i) = most[i] + over;
+			CT_EXPECT_EQ(get(t) != NULL, !over);
+			if (t->info)
+				CT_EXPECT_EQ(*size_of(t->info, i), most[i]);
 		}
 	}
 }
 
 /* Both queues and the marker fit into one device completion queue. */
-CT_TEST(info, a_small_device_offers_queues_that_it_can_complete)
+CT_TEST_F(info, a_small_device_offers_queues_that_it_can_complete)
 {
 	static const struct {
 		int max_qp_wr, max_cqe;
 		size_t wanted;
 	} rows[] = {{100, 4000, 99}, {1000, 200, 99}, {64, 128, 63}, {2, 4, 1}};
-	struct fi_info *info;
 
-	world_reset();
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("max_qp_wr %d, max_cqe %d", rows[i].max_qp_wr, rows[i].max_cqe);
 		fake_devices[0].attr.max_qp_wr = rows[i].max_qp_wr;
 		fake_devices[0].attr.max_cqe = rows[i].max_cqe;
-		info = get(NULL);
-		CT_ASSERT_NE(info, NULL);
-		CT_EXPECT_EQ(info->tx_attr->size, rows[i].wanted);
-		CT_EXPECT_EQ(info->rx_attr->size, rows[i].wanted);
-		fi_freeinfo(info);
+		CT_ASSERT_NE(get_for(t, NULL), NULL);
+		CT_EXPECT_EQ(t->info->tx_attr->size, rows[i].wanted);
+		CT_EXPECT_EQ(t->info->rx_attr->size, rows[i].wanted);
 	}
 }
 
-CT_TEST(info, names_tell_the_device_and_what_it_is_connected_to)
+CT_TEST_F(info, names_tell_the_device_and_what_it_is_connected_to)
 {
-	struct fi_info *info;
-
-	world_reset();
 	fake_devices[1].port[0].link_layer = IBV_LINK_LAYER_INFINIBAND;
 	fake_devices[1].subnet_prefix = 0x00ff00ff12345678;
 	fake_devices[2].ibv.transport_type = IBV_TRANSPORT_IWARP;
 	fake_devices[2].port[0].link_layer = IBV_LINK_LAYER_UNSPECIFIED;
 	fake_add_addr("10.1.0.1", &fake_devices[1], 1, IFF_UP);
 	fake_add_addr("10.2.0.1", &fake_devices[2], 1, IFF_UP);
-	info = get(new_hints());
-	CT_ASSERT_NE(info, NULL);
-	CT_ASSERT_NE(info->next, NULL);
-	CT_ASSERT_NE(info->next->next, NULL);
-	CT_EXPECT_STREQ(info->domain_attr->name, "fake0");
-	CT_EXPECT_STREQ(info->fabric_attr->name, "pverbs-eth");
-	CT_EXPECT_STREQ(info->next->domain_attr->name, "fake1");
-	CT_EXPECT_STREQ(info->next->fabric_attr->name, "pverbs-ib-00ff00ff12345678");
-	CT_EXPECT_STREQ(info->next->next->domain_attr->name, "fake2");
-	CT_EXPECT_STREQ(info->next->next->fabric_attr->name, "pverbs-eth");
-	CT_EXPECT_EQ(info->next->next->ep_attr->protocol, FI_PROTO_IWARP);
-	CT_EXPECT_EQ(info->next->next->next, NULL);
-	fi_freeinfo(info);
+	CT_ASSERT_NE(get(t), NULL);
+	CT_ASSERT_NE(t->info->next, NULL);
+	CT_ASSERT_NE(t->info->next->next, NULL);
+	CT_EXPECT_STREQ(t->info->domain_attr->name, "fake0");
+	CT_EXPECT_STREQ(t->info->fabric_attr->name, "pverbs-eth");
+	CT_EXPECT_STREQ(t->info->next->domain_attr->name, "fake1");
+	CT_EXPECT_STREQ(t->info->next->fabric_attr->name, "pverbs-ib-00ff00ff12345678");
+	CT_EXPECT_STREQ(t->info->next->next->domain_attr->name, "fake2");
+	CT_EXPECT_STREQ(t->info->next->next->fabric_attr->name, "pverbs-eth");
+	CT_EXPECT_EQ(t->info->next->next->ep_attr->protocol, FI_PROTO_IWARP);
+	CT_EXPECT_EQ(t->info->next->next->next, NULL);
 }
 
-CT_TEST(info, a_device_without_immediate_data_has_no_remote_cq_data)
+CT_TEST_F(info, a_device_without_immediate_data_has_no_remote_cq_data)
 {
-	struct fi_info *hints, *info;
-
-	world_reset();
 	fake_devices[0].driver = "siw";
-	info = get(NULL);
-	CT_ASSERT_NE(info, NULL);
-	CT_EXPECT_EQ(info->domain_attr->cq_data_size, 0);
-	fi_freeinfo(info);
-	hints = new_hints();
-	hints->domain_attr->cq_data_size = 4;
-	CT_EXPECT_EQ(get(hints), NULL);
+	CT_ASSERT_NE(get_for(t, NULL), NULL);
+	CT_EXPECT_EQ(t->info->domain_attr->cq_data_size, 0);
+	t->hints->domain_attr->cq_data_size = 4;
+	CT_EXPECT_EQ(get(t), NULL);
 	fake_devices[0].driver = "rxe";
-	hints = new_hints();
-	hints->domain_attr->cq_data_size = 4;
-	info = get(hints);
-	CT_ASSERT_NE(info, NULL);
-	CT_EXPECT_EQ(info->domain_attr->cq_data_size, 4);
-	fi_freeinfo(info);
+	t->hints->domain_attr->cq_data_size = 4;
+	CT_ASSERT_NE(get(t), NULL);
+	CT_EXPECT_EQ(t->info->domain_attr->cq_data_size, 4);
 }
 
-CT_TEST(info, names_of_the_hints_choose)
+CT_TEST_F(info, names_of_the_hints_choose)
 {
-	struct fi_info *hints, *info;
-
-	world_reset();
 	fake_add_addr("10.1.0.1", &fake_devices[1], 1, IFF_UP);
-	hints = new_hints();
-	hints->domain_attr->name = strdup("fake1");
-	info = get(hints);
-	CT_ASSERT_NE(info, NULL);
-	CT_EXPECT_STREQ(info->domain_attr->name, "fake1");
-	CT_EXPECT_EQ(info->next, NULL);
-	fi_freeinfo(info);
-	hints = new_hints();
-	hints->domain_attr->name = strdup("fake");
-	CT_EXPECT_EQ(get(hints), NULL);
-	hints = new_hints();
-	hints->fabric_attr->name = strdup("pverbs-ib");
-	CT_EXPECT_EQ(get(hints), NULL);
+	t->hints->domain_attr->name = strdup("fake1");
+	CT_ASSERT_NE(get(t), NULL);
+	CT_EXPECT_STREQ(t->info->domain_attr->name, "fake1");
+	CT_EXPECT_EQ(t->info->next, NULL);
+	t->hints->domain_attr->name = strdup("fake");
+	CT_EXPECT_EQ(get(t), NULL);
+	t->hints->fabric_attr->name = strdup("pverbs-ib");
+	CT_EXPECT_EQ(get(t), NULL);
 }
 
-CT_TEST(info, what_is_not_offered_is_no_data)
+CT_TEST_F(info, what_is_not_offered_is_no_data)
 {
 	static const struct {
 		uint64_t caps, mode, op_flags;
@@ -239,64 +226,44 @@ CT_TEST(info, what_is_not_offered_is_no_data)
 		{.type = FI_EP_RDM},
 		{.op_flags = FI_COMMIT_COMPLETE},
 	};
-	struct fi_info *hints;
 
-	world_reset();
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("row %zu", i);
-		hints = new_hints();
-		hints->caps = rows[i].caps;
-		hints->tx_attr->op_flags = rows[i].op_flags;
+		t->hints->caps = rows[i].caps;
+		t->hints->tx_attr->op_flags = rows[i].op_flags;
 		if (rows[i].type)
-			hints->ep_attr->type = rows[i].type;
-		CT_EXPECT_EQ(get(hints), NULL);
+			t->hints->ep_attr->type = rows[i].type;
+		CT_EXPECT_EQ(get(t), NULL);
 	}
 }
 
-CT_TEST(info, persistent_memory_is_offered_to_who_asks_for_it_with_rma)
+CT_TEST_F(info, persistent_memory_is_offered_to_who_asks_for_it_with_rma)
 {
-	struct fi_info *hints, *info;
+	CT_ASSERT_NE(get_for(t, NULL), NULL);
+	CT_EXPECT_FALSE(t->info->caps & FI_RMA_PMEM);
 
-	world_reset();
-	info = get(NULL);
-	CT_ASSERT_NE(info, NULL);
-	CT_EXPECT_FALSE(info->caps & FI_RMA_PMEM);
-	fi_freeinfo(info);
+	t->hints->caps = FI_RMA;
+	CT_ASSERT_NE(get(t), NULL);
+	CT_EXPECT_FALSE(t->info->caps & FI_RMA_PMEM);
 
-	hints = new_hints();
-	hints->caps = FI_RMA;
-	info = get(hints);
-	CT_ASSERT_NE(info, NULL);
-	CT_EXPECT_FALSE(info->caps & FI_RMA_PMEM);
-	fi_freeinfo(info);
-
-	hints = new_hints();
-	hints->caps = FI_MSG | FI_RMA | FI_RMA_PMEM;
-	info = get(hints);
-	CT_ASSERT_NE(info, NULL);
-	CT_EXPECT_TRUE(info->caps & FI_RMA_PMEM);
-	CT_EXPECT_EQ(info->domain_attr->mr_key_size, 8);
-	fi_freeinfo(info);
+	t->hints->caps = FI_MSG | FI_RMA | FI_RMA_PMEM;
+	CT_ASSERT_NE(get(t), NULL);
+	CT_EXPECT_TRUE(t->info->caps & FI_RMA_PMEM);
+	CT_EXPECT_EQ(t->info->domain_attr->mr_key_size, 8);
 }
 
-CT_TEST(info, op_flags_asked_for_are_the_endpoints_defaults)
+CT_TEST_F(info, op_flags_asked_for_are_the_endpoints_defaults)
 {
-	struct fi_info *hints, *info;
-
-	world_reset();
-	hints = new_hints();
-	hints->tx_attr->op_flags = FI_INJECT | FI_COMPLETION | FI_INJECT_COMPLETE;
-	hints->rx_attr->op_flags = FI_COMPLETION;
-	info = get(hints);
-	CT_ASSERT_NE(info, NULL);
-	CT_EXPECT_EQ(info->tx_attr->op_flags,
+	t->hints->tx_attr->op_flags = FI_INJECT | FI_COMPLETION | FI_INJECT_COMPLETE;
+	t->hints->rx_attr->op_flags = FI_COMPLETION;
+	CT_ASSERT_NE(get(t), NULL);
+	CT_EXPECT_EQ(t->info->tx_attr->op_flags,
 		     FI_INJECT | FI_COMPLETION | FI_INJECT_COMPLETE);
-	CT_EXPECT_EQ(info->rx_attr->op_flags, FI_COMPLETION);
-	fi_freeinfo(info);
+	CT_EXPECT_EQ(t->info->rx_attr->op_flags, FI_COMPLETION);
 }
 
 /* It is how devices are: a program that did not ask has to know all the same. */
-CT_TEST(info, where_peers_write_they_may_consume_receives)
+CT_TEST_F(info, where_peers_write_they_may_consume_receives)
 {
 	static const struct {
 		uint64_t caps;
@@ -314,23 +281,18 @@ CT_TEST(info, where_peers_write_they_may_consume_receives)
 					    {0, FI_RX_CQ_DATA},
 					    {FI_RX_CQ_DATA | FI_CONTEXT, FI_CONTEXT},
 					    {FI_RX_CQ_DATA, FI_RX_CQ_DATA}};
-	struct fi_info *hints, *info;
 
-	world_reset();
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		for (size_t m = 0; m < CRN_COUNT(modes); m++) {
 			CT_NOTE("row %zu, mode %zu", i, m);
-			hints = new_hints();
-			hints->caps = rows[i].caps;
-			hints->mode = modes[m][0];
-			hints->rx_attr->mode = modes[m][1];
-			info = get(hints);
-			CT_ASSERT_NE(info, NULL);
-			CT_EXPECT_EQ(info->rx_attr->mode, rows[i].wanted);
-			CT_EXPECT_EQ(info->tx_attr->mode, 0);
-			CT_EXPECT_EQ(info->mode,
+			t->hints->caps = rows[i].caps;
+			t->hints->mode = modes[m][0];
+			t->hints->rx_attr->mode = modes[m][1];
+			CT_ASSERT_NE(get(t), NULL);
+			CT_EXPECT_EQ(t->info->rx_attr->mode, rows[i].wanted);
+			CT_EXPECT_EQ(t->info->tx_attr->mode, 0);
+			CT_EXPECT_EQ(t->info->mode,
 				     rows[i].wanted & (modes[m][0] | modes[m][1]));
-			fi_freeinfo(info);
 		}
 	}
 }
@@ -348,7 +310,7 @@ CT_TEST(info, without_hints_the_mode_of_receives_is_that_of_the_info_too)
 }
 
 /* It costs a fence on every write: so it is given on request only. */
-CT_TEST(info, order_after_reads_is_given_when_asked_for)
+CT_TEST_F(info, order_after_reads_is_given_when_asked_for)
 {
 	static const struct {
 		uint64_t order;
@@ -362,36 +324,26 @@ CT_TEST(info, order_after_reads_is_given_when_asked_for)
 		{FI_ORDER_SAS, 1, false},
 		{0, 1, false},
 	};
-	struct fi_info *hints, *info;
 
-	world_reset();
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("row %zu", i);
-		hints = new_hints();
-		hints->tx_attr->msg_order = rows[i].order;
-		hints->ep_attr->max_order_war_size = rows[i].size;
-		info = get(hints);
-		CT_EXPECT_EQ(info != NULL, rows[i].given);
-		if (!info)
+		t->hints->tx_attr->msg_order = rows[i].order;
+		t->hints->ep_attr->max_order_war_size = rows[i].size;
+		CT_EXPECT_EQ(get(t) != NULL, rows[i].given);
+		if (!t->info)
 			continue;
-		CT_EXPECT_EQ(info->tx_attr->msg_order, rows[i].order);
-		CT_EXPECT_EQ(info->ep_attr->max_order_war_size, 1u << 31);
-		fi_freeinfo(info);
+		CT_EXPECT_EQ(t->info->tx_attr->msg_order, rows[i].order);
+		CT_EXPECT_EQ(t->info->ep_attr->max_order_war_size, 1u << 31);
 	}
 }
 
-CT_TEST(info, a_handle_of_the_hints_is_passed_on)
+CT_TEST_F(info, a_handle_of_the_hints_is_passed_on)
 {
-	struct fi_info *hints, *info;
 	struct fid handle = {0};
 
-	world_reset();
-	hints = new_hints();
-	hints->handle = &handle;
-	info = get(hints);
-	CT_ASSERT_NE(info, NULL);
-	CT_EXPECT_EQ(info->handle, &handle);
-	fi_freeinfo(info);
+	t->hints->handle = &handle;
+	CT_ASSERT_NE(get(t), NULL);
+	CT_EXPECT_EQ(t->info->handle, &handle);
 }
 
 CT_TEST(info, a_machine_without_a_device_has_no_data)

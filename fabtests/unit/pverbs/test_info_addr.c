@@ -108,12 +108,13 @@ static void check_all(const struct row *rows, size_t count)
 CT_TEST(info_addr, without_a_wish_every_address_is_listed)
 {
 	static const struct row rows[] = {
-		{.wanted = ALL},
-		{.format = FI_SOCKADDR, .wanted = ALL},
-		{.format = FI_SOCKADDR_IN, .wanted = "10.0.0.1:0, 10.1.0.1:0"},
-		{.format = FI_SOCKADDR_IN6, .wanted = "[fd00::1]:0, [fe80::1%7]:0"},
-		{.format = FI_ADDR_STR},
-		{.format = FI_SOCKADDR_IB},
+		{NULL, NULL, 0, NULL, NULL, 0, ALL},
+		{NULL, NULL, 0, NULL, NULL, FI_SOCKADDR, ALL},
+		{NULL, NULL, 0, NULL, NULL, FI_SOCKADDR_IN, "10.0.0.1:0, 10.1.0.1:0"},
+		{NULL, NULL, 0, NULL, NULL, FI_SOCKADDR_IN6,
+		 "[fd00::1]:0, [fe80::1%7]:0"},
+		{NULL, NULL, 0, NULL, NULL, FI_ADDR_STR, NULL},
+		{NULL, NULL, 0, NULL, NULL, FI_SOCKADDR_IB, NULL},
 	};
 
 	check_all(rows, CRN_COUNT(rows));
@@ -122,22 +123,17 @@ CT_TEST(info_addr, without_a_wish_every_address_is_listed)
 CT_TEST(info_addr, node_and_service_are_the_destination)
 {
 	static const struct row rows[] = {
-		{.node = "10.0.0.2", .service = "7", .wanted = "10.0.0.1:0 > 10.0.0.2:7"},
-		{.node = "10.0.0.2", .wanted = "10.0.0.1:0 > 10.0.0.2:0"},
-		{.node = "10.1.0.2", .service = "7", .wanted = "10.1.0.1:0 > 10.1.0.2:7"},
-		{.node = "fd00::2",
-		 .service = "7",
-		 .wanted = "[fd00::1]:0 > [fd00::2]:7"},
-		{.node = "10.0.0.2",
-		 .service = "7",
-		 .flags = FI_NUMERICHOST,
-		 .wanted = "10.0.0.1:0 > 10.0.0.2:7"},
-		{.node = "localhost", .service = "7", .flags = FI_NUMERICHOST},
-		{.node = "10.0.0.2", .format = FI_SOCKADDR_IN6},
-		{.node = "fd00::2", .format = FI_SOCKADDR_IN},
-		{.node = "fd00::2",
-		 .format = FI_SOCKADDR_IN6,
-		 .wanted = "[fd00::1]:0 > [fd00::2]:0"},
+		{"10.0.0.2", "7", 0, NULL, NULL, 0, "10.0.0.1:0 > 10.0.0.2:7"},
+		{"10.0.0.2", NULL, 0, NULL, NULL, 0, "10.0.0.1:0 > 10.0.0.2:0"},
+		{"10.1.0.2", "7", 0, NULL, NULL, 0, "10.1.0.1:0 > 10.1.0.2:7"},
+		{"fd00::2", "7", 0, NULL, NULL, 0, "[fd00::1]:0 > [fd00::2]:7"},
+		{"10.0.0.2", "7", FI_NUMERICHOST, NULL, NULL, 0,
+		 "10.0.0.1:0 > 10.0.0.2:7"},
+		{"localhost", "7", FI_NUMERICHOST, NULL, NULL, 0, NULL},
+		{"10.0.0.2", NULL, 0, NULL, NULL, FI_SOCKADDR_IN6, NULL},
+		{"fd00::2", NULL, 0, NULL, NULL, FI_SOCKADDR_IN, NULL},
+		{"fd00::2", NULL, 0, NULL, NULL, FI_SOCKADDR_IN6,
+		 "[fd00::1]:0 > [fd00::2]:0"},
 	};
 
 	check_all(rows, CRN_COUNT(rows));
@@ -146,10 +142,10 @@ CT_TEST(info_addr, node_and_service_are_the_destination)
 CT_TEST(info_addr, a_destination_that_no_rdma_device_reaches_is_no_data)
 {
 	static const struct row rows[] = {
-		{.node = "8.8.8.8"},
-		{.node = "9.9.9.9"},
-		{.dest = "8.8.8.8 1"},
-		{.dest = "9.9.9.9 1"},
+		{"8.8.8.8", NULL, 0, NULL, NULL, 0, NULL},
+		{"9.9.9.9", NULL, 0, NULL, NULL, 0, NULL},
+		{NULL, NULL, 0, NULL, "8.8.8.8 1", 0, NULL},
+		{NULL, NULL, 0, NULL, "9.9.9.9 1", 0, NULL},
 	};
 
 	check_all(rows, CRN_COUNT(rows));
@@ -158,31 +154,17 @@ CT_TEST(info_addr, a_destination_that_no_rdma_device_reaches_is_no_data)
 CT_TEST(info_addr, with_source_node_and_service_are_our_own)
 {
 	static const struct row rows[] = {
-		{.node = "10.0.0.1",
-		 .service = "55",
-		 .flags = FI_SOURCE,
-		 .wanted = "10.0.0.1:55"},
-		{.node = "10.1.0.1", .flags = FI_SOURCE, .wanted = "10.1.0.1:0"},
-		{.node = "fe80::1%7",
-		 .service = "55",
-		 .flags = FI_SOURCE,
-		 .wanted = "[fe80::1%7]:55"},
-		{.node = "10.5.5.5", .service = "55", .flags = FI_SOURCE},
-		{.node = "192.168.0.1", .flags = FI_SOURCE},
-		{.service = "55", .flags = FI_SOURCE, .wanted = ALL_55},
-		{.node = "0.0.0.0",
-		 .service = "55",
-		 .flags = FI_SOURCE,
-		 .wanted = ALL_55},
-		{.node = "::", .service = "55", .flags = FI_SOURCE, .wanted = ALL_55},
-		{.node = "127.0.0.1",
-		 .service = "55",
-		 .flags = FI_SOURCE,
-		 .wanted = "10.0.0.1:55, 10.1.0.1:55"},
-		{.service = "55",
-		 .flags = FI_SOURCE,
-		 .format = FI_SOCKADDR_IN6,
-		 .wanted = "[fd00::1]:55, [fe80::1%7]:55"},
+		{"10.0.0.1", "55", FI_SOURCE, NULL, NULL, 0, "10.0.0.1:55"},
+		{"10.1.0.1", NULL, FI_SOURCE, NULL, NULL, 0, "10.1.0.1:0"},
+		{"fe80::1%7", "55", FI_SOURCE, NULL, NULL, 0, "[fe80::1%7]:55"},
+		{"10.5.5.5", "55", FI_SOURCE, NULL, NULL, 0, NULL},
+		{"192.168.0.1", NULL, FI_SOURCE, NULL, NULL, 0, NULL},
+		{NULL, "55", FI_SOURCE, NULL, NULL, 0, ALL_55},
+		{"0.0.0.0", "55", FI_SOURCE, NULL, NULL, 0, ALL_55},
+		{"::", "55", FI_SOURCE, NULL, NULL, 0, ALL_55},
+		{"127.0.0.1", "55", FI_SOURCE, NULL, NULL, 0, "10.0.0.1:55, 10.1.0.1:55"},
+		{NULL, "55", FI_SOURCE, NULL, NULL, FI_SOCKADDR_IN6,
+		 "[fd00::1]:55, [fe80::1%7]:55"},
 	};
 
 	check_all(rows, CRN_COUNT(rows));
@@ -192,18 +174,14 @@ CT_TEST(info_addr, with_source_node_and_service_are_our_own)
 CT_TEST(info_addr, a_loopback_destination_is_a_devices_own_address)
 {
 	static const struct row rows[] = {
-		{.node = "127.0.0.1",
-		 .service = "7",
-		 .wanted = "10.0.0.1:0 > 10.0.0.1:7, 10.1.0.1:0 > 10.1.0.1:7"},
-		{.node = "::1",
-		 .service = "7",
-		 .wanted = "[fd00::1]:0 > [fd00::1]:7, [fe80::1%7]:0 > [fe80::1%7]:7"},
-		{.service = "7",
-		 .format = FI_SOCKADDR_IN,
-		 .wanted = "10.0.0.1:0 > 10.0.0.1:7, 10.1.0.1:0 > 10.1.0.1:7"},
-		{.dest = "127.0.0.1 7",
-		 .src = "10.1.0.1 0",
-		 .wanted = "10.1.0.1:0 > 10.1.0.1:7"},
+		{"127.0.0.1", "7", 0, NULL, NULL, 0,
+		 "10.0.0.1:0 > 10.0.0.1:7, 10.1.0.1:0 > 10.1.0.1:7"},
+		{"::1", "7", 0, NULL, NULL, 0,
+		 "[fd00::1]:0 > [fd00::1]:7, [fe80::1%7]:0 > [fe80::1%7]:7"},
+		{NULL, "7", 0, NULL, NULL, FI_SOCKADDR_IN,
+		 "10.0.0.1:0 > 10.0.0.1:7, 10.1.0.1:0 > 10.1.0.1:7"},
+		{NULL, NULL, 0, "10.1.0.1 0", "127.0.0.1 7", 0,
+		 "10.1.0.1:0 > 10.1.0.1:7"},
 	};
 
 	check_all(rows, CRN_COUNT(rows));
@@ -212,38 +190,22 @@ CT_TEST(info_addr, a_loopback_destination_is_a_devices_own_address)
 CT_TEST(info_addr, addresses_of_the_hints_count_where_node_and_service_do_not)
 {
 	static const struct row rows[] = {
-		{.dest = "10.0.0.2 7", .wanted = "10.0.0.1:0 > 10.0.0.2:7"},
-		{.dest = "fe80::2 7", .wanted = "[fe80::1%7]:0 > [fe80::2%7]:7"},
-		{.src = "10.1.0.1 55", .wanted = "10.1.0.1:55"},
-		{.src = "10.5.5.5 55"},
-		{.src = "10.0.0.1 55",
-		 .dest = "10.0.0.2 7",
-		 .wanted = "10.0.0.1:55 > 10.0.0.2:7"},
-		{.src = "10.0.0.1 55",
-		 .node = "10.0.0.2",
-		 .service = "7",
-		 .wanted = "10.0.0.1:55 > 10.0.0.2:7"},
+		{NULL, NULL, 0, NULL, "10.0.0.2 7", 0, "10.0.0.1:0 > 10.0.0.2:7"},
+		{NULL, NULL, 0, NULL, "fe80::2 7", 0, "[fe80::1%7]:0 > [fe80::2%7]:7"},
+		{NULL, NULL, 0, "10.1.0.1 55", NULL, 0, "10.1.0.1:55"},
+		{NULL, NULL, 0, "10.5.5.5 55", NULL, 0, NULL},
+		{NULL, NULL, 0, "10.0.0.1 55", "10.0.0.2 7", 0,
+		 "10.0.0.1:55 > 10.0.0.2:7"},
+		{"10.0.0.2", "7", 0, "10.0.0.1 55", NULL, 0, "10.0.0.1:55 > 10.0.0.2:7"},
 		/* The program's choice of source stands against the route. */
-		{.src = "10.1.0.1 55",
-		 .node = "10.0.0.2",
-		 .service = "7",
-		 .wanted = "10.1.0.1:55 > 10.0.0.2:7"},
-		{.src = "fd00::1 55", .node = "10.0.0.2"},
-		{.src = "10.1.0.1 9",
-		 .dest = "10.0.0.2 7",
-		 .node = "10.0.0.1",
-		 .service = "55",
-		 .flags = FI_SOURCE,
-		 .wanted = "10.0.0.1:55 > 10.0.0.2:7"},
-		{.dest = "10.1.0.2 9",
-		 .node = "10.0.0.2",
-		 .service = "7",
-		 .wanted = "10.0.0.1:0 > 10.0.0.2:7"},
-		{.src = "10.0.0.1 55",
-		 .dest = "10.0.0.2 7",
-		 .flags = FI_SOURCE,
-		 .wanted = "10.0.0.1:55 > 10.0.0.2:7"},
-		{.src = "10.0.0.1 55", .format = FI_SOCKADDR_IN6},
+		{"10.0.0.2", "7", 0, "10.1.0.1 55", NULL, 0, "10.1.0.1:55 > 10.0.0.2:7"},
+		{"10.0.0.2", NULL, 0, "fd00::1 55", NULL, 0, NULL},
+		{"10.0.0.1", "55", FI_SOURCE, "10.1.0.1 9", "10.0.0.2 7", 0,
+		 "10.0.0.1:55 > 10.0.0.2:7"},
+		{"10.0.0.2", "7", 0, NULL, "10.1.0.2 9", 0, "10.0.0.1:0 > 10.0.0.2:7"},
+		{NULL, NULL, FI_SOURCE, "10.0.0.1 55", "10.0.0.2 7", 0,
+		 "10.0.0.1:55 > 10.0.0.2:7"},
+		{NULL, NULL, 0, "10.0.0.1 55", NULL, FI_SOCKADDR_IN6, NULL},
 	};
 
 	check_all(rows, CRN_COUNT(rows));
@@ -253,19 +215,13 @@ CT_TEST(info_addr, addresses_of_the_hints_count_where_node_and_service_do_not)
 CT_TEST(info_addr, a_wildcard_source_names_a_port)
 {
 	static const struct row rows[] = {
-		{.src = "0.0.0.0 55", .wanted = ALL_55},
-		{.src = ":: 55", .wanted = ALL_55},
-		{.src = "0.0.0.0 55",
-		 .dest = "10.1.0.2 7",
-		 .wanted = "10.1.0.1:55 > 10.1.0.2:7"},
-		{.src = "0.0.0.0 55",
-		 .node = "10.0.0.2",
-		 .service = "7",
-		 .wanted = "10.0.0.1:55 > 10.0.0.2:7"},
-		{.src = "0.0.0.0 55",
-		 .node = "127.0.0.1",
-		 .service = "7",
-		 .wanted = "10.0.0.1:55 > 10.0.0.1:7, 10.1.0.1:55 > 10.1.0.1:7"},
+		{NULL, NULL, 0, "0.0.0.0 55", NULL, 0, ALL_55},
+		{NULL, NULL, 0, ":: 55", NULL, 0, ALL_55},
+		{NULL, NULL, 0, "0.0.0.0 55", "10.1.0.2 7", 0,
+		 "10.1.0.1:55 > 10.1.0.2:7"},
+		{"10.0.0.2", "7", 0, "0.0.0.0 55", NULL, 0, "10.0.0.1:55 > 10.0.0.2:7"},
+		{"127.0.0.1", "7", 0, "0.0.0.0 55", NULL, 0,
+		 "10.0.0.1:55 > 10.0.0.1:7, 10.1.0.1:55 > 10.1.0.1:7"},
 	};
 
 	check_all(rows, CRN_COUNT(rows));

@@ -21,7 +21,9 @@ static int verbs_access(struct fid_domain *domain, uint64_t access)
 	return got;
 }
 
-CT_TEST(mr, access_in_verbs_terms)
+CT_FIXTURE(mr, struct world, world_start_domain, world_close);
+
+CT_TEST_F(mr, access_in_verbs_terms)
 {
 	static const struct {
 		uint64_t access;
@@ -39,32 +41,27 @@ CT_TEST(mr, access_in_verbs_terms)
 		{FI_MSG, -1, -1},
 		{FI_SEND | FI_ATOMIC, -1, -1},
 	};
-	struct world w;
 
 	for (int iwarp = 0; iwarp <= 1; iwarp++) {
-		world_reset();
+		world_renew(t);
 		if (iwarp)
 			fake_devices[0].ibv.transport_type = IBV_TRANSPORT_IWARP;
-		CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+		CT_ASSERT_TRUE(world_open_domain(t, NULL));
 		for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 			CT_NOTE("access 0x%llx, iwarp %d",
 				(unsigned long long)rows[i].access, iwarp);
-			CT_EXPECT_EQ(verbs_access(w.domain, rows[i].access),
+			CT_EXPECT_EQ(verbs_access(t->domain, rows[i].access),
 				     iwarp ? rows[i].iwarp : rows[i].ib);
 		}
-		world_close(&w);
 	}
 }
 
-CT_TEST(mr, a_region_has_the_keys_of_the_device)
+CT_TEST_F(mr, a_region_has_the_keys_of_the_device)
 {
 	struct ibv_mr *ibv;
 	struct fid_mr *mr;
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
-	CT_ASSERT_EQ(fi_mr_reg(w.domain, buf, sizeof(buf), FI_SEND | FI_RECV, 0, 55, 0,
+	CT_ASSERT_EQ(fi_mr_reg(t->domain, buf, sizeof(buf), FI_SEND | FI_RECV, 0, 55, 0,
 			       &mr, NUMBER(9)),
 		     0);
 	ibv = crn_container_of(mr, struct pvb_mr, fid)->mr;
@@ -74,43 +71,39 @@ CT_TEST(mr, a_region_has_the_keys_of_the_device)
 	CT_EXPECT_EQ(mr->fid.context, NUMBER(9));
 	CT_EXPECT_EQ(fi_mr_desc(mr), NUMBER(ibv->lkey));
 	CT_EXPECT_EQ(fi_mr_key(mr), ibv->rkey);
-	CT_EXPECT_EQ(fi_close(&w.domain->fid), -FI_EBUSY);
+	CT_EXPECT_EQ(fi_close(&t->domain->fid), -FI_EBUSY);
 	CT_EXPECT_EQ(fi_close(&mr->fid), 0);
-	world_close(&w);
 }
 
-CT_TEST(mr, every_call_form_takes_one_range)
+CT_TEST_F(mr, every_call_form_takes_one_range)
 {
 	struct iovec iov[2] = {{buf, 10}, {buf + 10, 20}};
 	struct fi_mr_attr attr = {
 		.mr_iov = iov, .iov_count = 1, .access = FI_SEND, .context = NUMBER(3)};
 	struct fid_mr *mr;
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
-	CT_EXPECT_EQ(fi_mr_regv(w.domain, iov, 1, FI_SEND, 0, 0, 0, &mr, NUMBER(3)), 0);
+	CT_EXPECT_EQ(fi_mr_regv(t->domain, iov, 1, FI_SEND, 0, 0, 0, &mr, NUMBER(3)), 0);
 	CT_EXPECT_EQ(mr->fid.context, NUMBER(3));
 	CT_EXPECT_EQ(fi_close(&mr->fid), 0);
-	CT_EXPECT_EQ(fi_mr_regattr(w.domain, &attr, 0, &mr), 0);
+	CT_EXPECT_EQ(fi_mr_regattr(t->domain, &attr, 0, &mr), 0);
 	CT_EXPECT_EQ(mr->fid.context, NUMBER(3));
 	CT_EXPECT_EQ(crn_container_of(mr, struct pvb_mr, fid)->mr->length, 10);
 	CT_EXPECT_EQ(fi_close(&mr->fid), 0);
 
-	CT_EXPECT_EQ(fi_mr_regv(w.domain, iov, 2, FI_SEND, 0, 0, 0, &mr, NULL),
+	CT_EXPECT_EQ(fi_mr_regv(t->domain, iov, 2, FI_SEND, 0, 0, 0, &mr, NULL),
 		     -FI_EINVAL);
-	CT_EXPECT_EQ(fi_mr_regv(w.domain, iov, 0, FI_SEND, 0, 0, 0, &mr, NULL),
+	CT_EXPECT_EQ(fi_mr_regv(t->domain, iov, 0, FI_SEND, 0, 0, 0, &mr, NULL),
 		     -FI_EINVAL);
 	attr.iov_count = 2;
-	CT_EXPECT_EQ(fi_mr_regattr(w.domain, &attr, 0, &mr), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_mr_regattr(w.domain, NULL, 0, &mr), -FI_EINVAL);
-	CT_EXPECT_EQ(w.domain->mr->regattr(&w.eq->fid, &attr, 0, &mr), -FI_EINVAL);
-	CT_EXPECT_EQ(w.domain->mr->regv(&w.eq->fid, iov, 1, FI_SEND, 0, 0, 0, &mr, NULL),
+	CT_EXPECT_EQ(fi_mr_regattr(t->domain, &attr, 0, &mr), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_mr_regattr(t->domain, NULL, 0, &mr), -FI_EINVAL);
+	CT_EXPECT_EQ(t->domain->mr->regattr(&t->eq->fid, &attr, 0, &mr), -FI_EINVAL);
+	CT_EXPECT_EQ(t->domain->mr->regv(&t->eq->fid, iov, 1, FI_SEND, 0, 0, 0, &mr,
+					 NULL),
 		     -FI_EINVAL);
-	world_close(&w);
 }
 
-CT_TEST(mr, memory_of_an_accelerator_is_not_offered)
+CT_TEST_F(mr, memory_of_an_accelerator_is_not_offered)
 {
 	static const struct {
 		uint32_t version;
@@ -129,33 +122,28 @@ CT_TEST(mr, memory_of_an_accelerator_is_not_offered)
 	struct fi_mr_attr attr = {.mr_iov = &iov, .iov_count = 1, .access = FI_SEND};
 	struct world_opts opts = {0};
 	struct fid_mr *mr;
-	struct world w;
 	int ret;
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("row %zu", i);
-		world_reset();
+		world_renew(t);
 		opts.api_version = rows[i].version;
-		CT_ASSERT_TRUE(world_open_domain(&w, &opts));
+		CT_ASSERT_TRUE(world_open_domain(t, &opts));
 		attr.iface = rows[i].iface;
-		ret = fi_mr_regattr(w.domain, &attr, rows[i].flags, &mr);
+		ret = fi_mr_regattr(t->domain, &attr, rows[i].flags, &mr);
 		CT_EXPECT_EQ(ret, rows[i].wanted);
 		if (!ret)
 			CT_EXPECT_EQ(fi_close(&mr->fid), 0);
-		world_close(&w);
 	}
 }
 
-CT_TEST(mr, a_region_that_is_refused_is_the_devices_error)
+CT_TEST_F(mr, a_region_that_is_refused_is_the_devices_error)
 {
 	struct rlimit old, limit;
 	struct fid_mr *mr;
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
 	fake_fail(FAKE_REG_MR, 1, EFAULT);
-	CT_EXPECT_EQ(fi_mr_reg(w.domain, buf, 10, FI_SEND, 0, 0, 0, &mr, NULL),
+	CT_EXPECT_EQ(fi_mr_reg(t->domain, buf, 10, FI_SEND, 0, 0, 0, &mr, NULL),
 		     -FI_EFAULT);
 	CT_EXPECT_STRSTR(ct_log_last(), "registering 10 bytes");
 
@@ -164,27 +152,22 @@ CT_TEST(mr, a_region_that_is_refused_is_the_devices_error)
 	limit.rlim_cur = 65536;
 	setrlimit(RLIMIT_MEMLOCK, &limit);
 	fake_fail(FAKE_REG_MR, 1, ENOMEM);
-	CT_EXPECT_EQ(fi_mr_reg(w.domain, buf, 10, FI_SEND, 0, 0, 0, &mr, NULL),
+	CT_EXPECT_EQ(fi_mr_reg(t->domain, buf, 10, FI_SEND, 0, 0, 0, &mr, NULL),
 		     -FI_ENOMEM);
 	CT_EXPECT_STRSTR(ct_log_last(), "RLIMIT_MEMLOCK is 65536");
 	setrlimit(RLIMIT_MEMLOCK, &old);
 	ct_fail_alloc(1);
-	CT_EXPECT_EQ(fi_mr_reg(w.domain, buf, 10, FI_SEND, 0, 0, 0, &mr, NULL),
+	CT_EXPECT_EQ(fi_mr_reg(t->domain, buf, 10, FI_SEND, 0, 0, 0, &mr, NULL),
 		     -FI_ENOMEM);
 	CT_EXPECT_TRUE(ct_alloc_failed());
-	world_close(&w);
 }
 
-CT_TEST(mr, a_region_the_device_still_uses_stays)
+CT_TEST_F(mr, a_region_the_device_still_uses_stays)
 {
 	struct fid_mr *mr;
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
-	CT_ASSERT_EQ(fi_mr_reg(w.domain, buf, 10, FI_SEND, 0, 0, 0, &mr, NULL), 0);
+	CT_ASSERT_EQ(fi_mr_reg(t->domain, buf, 10, FI_SEND, 0, 0, 0, &mr, NULL), 0);
 	fake_fail(FAKE_DEREG_MR, 1, EBUSY);
 	CT_EXPECT_EQ(fi_close(&mr->fid), -FI_EBUSY);
 	CT_EXPECT_EQ(fi_close(&mr->fid), 0);
-	world_close(&w);
 }

@@ -81,35 +81,34 @@ static void *send_thread(void *arg)
 	return NUMBER(sent);
 }
 
-CT_TEST(threads, a_shutdown_meets_threads_that_send)
+CT_FIXTURE(threads, struct world, world_fresh, world_close);
+
+CT_TEST_F(threads, a_shutdown_meets_threads_that_send)
 {
 	struct fi_cq_err_entry error;
 	struct fi_cq_data_entry entry;
 	pthread_t threads[THREADS];
 	uintptr_t sent = 0, found = 0;
-	struct world w;
 	ssize_t ret;
 	void *count;
 
-	world_reset();
 	fake_devices[0].completes_at_once = true;
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
+	CT_ASSERT_TRUE(world_open_connected(t, NULL));
 	for (int i = 0; i < THREADS; i++)
-		CT_EXPECT_EQ(pthread_create(&threads[i], NULL, send_thread, w.ep), 0);
+		CT_EXPECT_EQ(pthread_create(&threads[i], NULL, send_thread, t->ep), 0);
 	while (found < 1000)
-		found += fi_cq_read(w.cq, &entry, 1) == 1;
-	CT_EXPECT_EQ(fi_shutdown(w.ep, 0), 0);
+		found += fi_cq_read(t->cq, &entry, 1) == 1;
+	CT_EXPECT_EQ(fi_shutdown(t->ep, 0), 0);
 	for (int i = 0; i < THREADS; i++) {
 		CT_EXPECT_EQ(pthread_join(threads[i], &count), 0);
 		sent += (uintptr_t)count;
 	}
-	while ((ret = fi_cq_read(w.cq, &entry, 1)) != -FI_EAGAIN) {
+	while ((ret = fi_cq_read(t->cq, &entry, 1)) != -FI_EAGAIN) {
 		if (ret == -FI_EAVAIL)
-			CT_EXPECT_EQ(fi_cq_readerr(w.cq, &error, 0), 1);
+			CT_EXPECT_EQ(fi_cq_readerr(t->cq, &error, 0), 1);
 		found++;
 	}
 	CT_EXPECT_EQ(found, sent);
-	world_close(&w);
 }
 
 #define RECEIVES 3000

@@ -26,6 +26,30 @@ void world_fresh(struct world *w)
 	world_reset();
 }
 
+void world_renew(struct world *w)
+{
+	world_close(w);
+	world_reset();
+}
+
+bool world_reopen_domain(struct world *w, const struct world_opts *opts)
+{
+	world_renew(w);
+	return world_open_domain(w, opts);
+}
+
+bool world_reopen(struct world *w, const struct world_opts *opts)
+{
+	world_renew(w);
+	return world_open(w, opts);
+}
+
+bool world_reopen_connected(struct world *w, const struct world_opts *opts)
+{
+	world_renew(w);
+	return world_open_connected(w, opts);
+}
+
 void world_start(struct world *w)
 {
 	world_reset();
@@ -151,6 +175,31 @@ bool world_swap_cq(struct world *w, struct fi_cq_attr *attr)
 	return !ct_failed();
 }
 
+bool world_new_ep(struct world *w, struct fid_ep **ep)
+{
+	*ep = NULL;
+	CT_EXPECT_EQ(fi_endpoint(w->domain, w->info, ep, NULL), 0);
+	if (!*ep)
+		return false;
+	CT_EXPECT_EQ(fi_ep_bind(*ep, &w->eq->fid, 0), 0);
+	CT_EXPECT_EQ(fi_ep_bind(*ep, &w->cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	return !ct_failed();
+}
+
+void world_forget_src(struct world *w)
+{
+	free(w->info->src_addr);
+	w->info->src_addr = NULL;
+	w->info->src_addrlen = 0;
+}
+
+void world_forget_dest(struct world *w)
+{
+	free(w->info->dest_addr);
+	w->info->dest_addr = NULL;
+	w->info->dest_addrlen = 0;
+}
+
 bool world_add_ep(struct world *w, const struct world_opts *opts, struct fid_ep **ep)
 {
 	uint64_t flags = FI_TRANSMIT | FI_RECV | (opts ? opts->cq_flags : 0);
@@ -206,11 +255,14 @@ void world_close_ep(struct world *w)
 void world_close(struct world *w)
 {
 	world_close_ep(w);
+	close_object(w->pep);
 	close_object(w->cq);
 	close_object(w->eq);
 	close_object(w->domain);
 	close_object(w->fabric);
 	fi_freeinfo(w->info);
 	w->info = NULL;
+	fi_freeinfo(w->request);
+	w->request = NULL;
 	CT_EXPECT_EQ(fake_objects, 0);
 }

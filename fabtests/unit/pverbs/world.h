@@ -32,7 +32,9 @@ struct world {
 	struct fid_domain *domain;
 	struct fid_eq *eq;
 	struct fid_cq *cq;
-	struct fid_ep *ep; /* enabled */
+	struct fid_ep *ep;	 /* enabled */
+	struct fid_pep *pep;	 /* of the test; NULL: none */
+	struct fi_info *request; /* that arrived there and was read; NULL: none */
 	struct fake_qp *qp;
 	struct rdma_cm_id *id; /* once connected */
 	size_t tx_size, rx_size;
@@ -67,7 +69,17 @@ void world_fresh(struct world *w);
 void world_start(struct world *w);
 void world_start_domain(struct world *w);
 void world_start_connected(struct world *w);
+/* Between the rows of a table: closes what is open, and world_reset; and opens it. */
+void world_renew(struct world *w);
+bool world_reopen_domain(struct world *w, const struct world_opts *opts);
+bool world_reopen(struct world *w, const struct world_opts *opts);
+bool world_reopen_connected(struct world *w, const struct world_opts *opts);
 
+/* An endpoint that is bound to the queues, and not enabled. */
+bool world_new_ep(struct world *w, struct fid_ep **ep);
+/* The info names no source, or no destination. */
+void world_forget_src(struct world *w);
+void world_forget_dest(struct world *w);
 /* One endpoint more on the same queues; world_connect makes it a connected requester. */
 bool world_add_ep(struct world *w, const struct world_opts *opts, struct fid_ep **ep);
 bool world_connect(struct world *w, struct fid_ep *ep);
@@ -109,6 +121,10 @@ void expect_cq_error_at(const char *file, int line, struct fid_cq *cq, void *con
 #define expect_cq_reason(...) expect_cq_reason_at(__FILE__, __LINE__, __VA_ARGS__)
 void expect_cq_reason_at(const char *file, int line, struct fid_cq *cq, void *context,
 			 int err, int prov_errno);
+/* As many failures as that are all there is to read. */
+#define expect_failed_comps(...) expect_failed_comps_at(__FILE__, __LINE__, __VA_ARGS__)
+void expect_failed_comps_at(const char *file, int line, struct fid_cq *cq,
+			    unsigned int count);
 /* Reads everything there is and counts it; *errors: the errors among them. */
 unsigned int read_all_comps(struct fid_cq *cq, unsigned int *errors);
 

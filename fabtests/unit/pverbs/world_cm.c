@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <rdma/fi_ext_cairn.h>
 #include "world_cm.h"
 
 bool world_listen(struct world *w, struct fid_pep **pep)
@@ -13,16 +14,38 @@ bool world_listen(struct world *w, struct fid_pep **pep)
 	return !ct_failed();
 }
 
-bool world_open_listening(struct world *w, struct fid_pep **pep)
+bool world_new_pep(struct world *w)
 {
-	world_reset();
-	return world_open_domain(w, NULL) && world_listen(w, pep);
+	w->pep = NULL;
+	CT_EXPECT_EQ(fi_passive_ep(w->fabric, w->info, &w->pep, NULL), 0);
+	if (!w->pep)
+		return false;
+	CT_EXPECT_EQ(fi_pep_bind(w->pep, &w->eq->fid, 0), 0);
+	return !ct_failed();
 }
 
-void world_close_listening(struct world *w, struct fid_pep *pep)
+void world_start_listening(struct world *w)
 {
-	close_object(pep);
-	world_close(w);
+	world_start_domain(w);
+	CT_ASSERT_FALSE(ct_failed());
+	CT_ASSERT_TRUE(world_listen(w, &w->pep));
+}
+
+void world_start_requested(struct world *w)
+{
+	world_start_listening(w);
+	CT_ASSERT_FALSE(ct_failed());
+	w->request = next_request(w, w->pep, &w->id);
+	CT_ASSERT_NE(w->request, NULL);
+}
+
+void set_raw(struct fid *fid)
+{
+	int on = 1;
+
+	CT_EXPECT_EQ(fi_setopt(fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_RAW_CM_DATA, &on,
+			       sizeof(on)),
+		     0);
 }
 
 struct rdma_cm_id *listen_id(struct fid_pep *pep)
@@ -83,17 +106,23 @@ bool take_request(struct world *w, struct fi_info *info, struct fid_ep **ep)
 	return done;
 }
 
-static bool responder(struct world *w, bool accept, struct state *state)
+bool world_take_request(struct world *w)
 {
-	struct fi_info *info;
+	struct fi_info *info = w->request;
 
-	if (!world_listen(w, &state->pep))
+	w->request = NULL;
+	return take_request(w, info, &w->ep);
+}
+
+static bool responder(struct world *w, bool accept)
+{
+	if (!world_listen(w, &w->pep))
 		return false;
-	info = next_request(w, state->pep, &state->id);
-	if (!info || !take_request(w, info, &state->ep))
+	w->request = next_request(w, w->pep, &w->id);
+	if (!w->request || !world_take_request(w))
 		return false;
 	if (accept)
-		CT_EXPECT_EQ(fi_accept(state->ep, NULL, 0), 0);
+		CT_EXPECT_EQ(fi_accept(w->ep, NULL, 0), 0);
 	return !ct_failed();
 }
 
@@ -108,48 +137,47 @@ static const struct {
 	{PVB_CONN_CONNECTED, RDMA_CM_EVENT_DISCONNECTED},
 };
 
-static bool requester(struct world *w, enum pvb_conn_state wanted, struct state *state)
+static bool requester(struct world *w, enum pvb_conn_state wanted)
 {
 	uint8_t buf[512];
 	uint32_t event;
 
-	if (!world_add_ep(w, NULL, &state->ep))
+	if (!world_add_ep(w, NULL, &w->ep))
 		return false;
-	CT_EXPECT_EQ(fi_connect(state->ep, NULL, NULL, 0), 0);
-	state->id = ep_of(state->ep)->conn.id;
-	fake_id_device(state->id, &fake_devices[0]);
+	CT_EXPECT_EQ(fi_connect(w->ep, NULL, NULL, 0), 0);
+	w->id = ep_of(w->ep)->conn.id;
+	fake_id_device(w->id, &fake_devices[0]);
 	if (wanted == PVB_CONN_FAILED) {
-		fake_event(state->id, RDMA_CM_EVENT_ADDR_ERROR, -ENODEV, NULL, 0);
-		expect_eq_error(w->eq, &state->ep->fid, FI_ENODEV, -ENODEV);
+		fake_event(w->id, RDMA_CM_EVENT_ADDR_ERROR, -ENODEV, NULL, 0);
+		expect_eq_error(w->eq, &w->ep->fid, FI_ENODEV, -ENODEV);
 		return !ct_failed();
 	}
 	for (size_t i = 0; i < CRN_COUNT(path); i++) {
-		if (state_of(state->ep) == path[i].from && path[i].from != wanted) {
-			fake_event(state->id, path[i].event, 0, NULL, 0);
+		if (state_of(w->ep) == path[i].from && path[i].from != wanted) {
+			fake_event(w->id, path[i].event, 0, NULL, 0);
 			fi_eq_read(w->eq, &event, buf, sizeof(buf), 0);
 		}
 	}
-	CT_EXPECT_EQ(state_of(state->ep), wanted);
+	CT_EXPECT_EQ(state_of(w->ep), wanted);
 	return !ct_failed();
 }
 
-bool state_open(struct world *w, enum pvb_conn_state wanted, struct state *state)
+bool state_reach(struct world *w, enum pvb_conn_state wanted)
 {
-	*state = (struct state){0};
 	switch (wanted) {
 	case STATE_TAKEN:
-		return responder(w, false, state);
+		return responder(w, false);
 	case PVB_CONN_ACCEPTED:
-		return responder(w, true, state);
+		return responder(w, true);
 	default:
-		return requester(w, wanted, state);
+		return requester(w, wanted);
 	}
 }
 
-void state_close(struct state *state)
+bool state_open(struct world *w, enum pvb_conn_state wanted)
 {
-	close_object(state->ep);
-	close_object(state->pep);
+	world_renew(w);
+	return world_open_domain(w, NULL) && state_reach(w, wanted);
 }
 
 const char *state_name(enum pvb_conn_state state)

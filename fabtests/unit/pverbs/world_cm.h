@@ -7,9 +7,16 @@
 
 /* A passive endpoint that listens on WORLD_ADDR with the world's event queue. */
 bool world_listen(struct world *w, struct fid_pep **pep);
-/* world_reset, and a world that has one instead of an endpoint. */
-bool world_open_listening(struct world *w, struct fid_pep **pep);
-void world_close_listening(struct world *w, struct fid_pep *pep);
+/* One that does not listen yet: w->pep. */
+bool world_new_pep(struct world *w);
+/*
+ * For CT_FIXTURE, whose tear-down is world_close: a world with a listener (pep) instead
+ * of an endpoint, and one whose listener has got a request (request, id), which was read.
+ */
+void world_start_listening(struct world *w);
+void world_start_requested(struct world *w);
+/* FI_OPT_CAIRN_RAW_CM_DATA. */
+void set_raw(struct fid *fid);
 struct rdma_cm_id *listen_id(struct fid_pep *pep);
 
 /* A request of WORLD_PEER on fake0 with that private data arrives at the listener. */
@@ -22,17 +29,15 @@ struct fi_info *next_request(struct world *w, struct fid_pep *pep,
 			     struct rdma_cm_id **id);
 /* An endpoint for the request, on the world's queues, enabled; frees the info. */
 bool take_request(struct world *w, struct fi_info *info, struct fid_ep **ep);
+/* The world's endpoint for the world's request. */
+bool world_take_request(struct world *w);
 
-/* What an endpoint that a state_ function made came from. */
-struct state {
-	struct fid_ep *ep;
-	struct rdma_cm_id *id;
-	struct fid_pep *pep; /* of a responder */
-};
-/* Makes an endpoint in that state; TAKEN: of a request, not accepted yet. */
+/* world_renew, and an endpoint in that state, with its id and the pep of a responder;
+ * TAKEN: of a request, not accepted yet. */
 #define STATE_TAKEN PVB_CONN_NEW
-bool state_open(struct world *w, enum pvb_conn_state wanted, struct state *state);
-void state_close(struct state *state);
+bool state_open(struct world *w, enum pvb_conn_state wanted);
+/* The same, in a world that has its domain. */
+bool state_reach(struct world *w, enum pvb_conn_state wanted);
 const char *state_name(enum pvb_conn_state state);
 
 #endif

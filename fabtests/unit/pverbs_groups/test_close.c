@@ -26,13 +26,14 @@ CT_TEST(groups, R27_close_leaves_what_was_joined)
 	CT_EXPECT_EQ(w.user[3].joins + w.user[3].failures, 0);
 }
 
-CT_TEST(groups, after_close_nothing_is_called_and_nothing_happens)
+CT_FIXTURE(groups, bool, world_start, world_stop);
+
+CT_TEST_F(groups, after_close_nothing_is_called_and_nothing_happens)
 {
 	struct world_request request;
 	struct pvb_group_user user = {0};
 	struct pvb_mcm mcm;
 
-	world_open();
 	world_join(1, true, true);
 	mcm = world_make(world_mgid(1))->record;
 	request = *world_next();
@@ -48,17 +49,14 @@ CT_TEST(groups, after_close_nothing_is_called_and_nothing_happens)
 	pvb_groups_leave(&w.groups, &w.user[1].user, w.now);
 	CT_EXPECT_EQ(w.user[1].joins + w.user[1].routes + w.user[1].failures, 0);
 	CT_EXPECT_EQ(w.requests, w.served);
-	world_close();
 }
 
-CT_TEST(groups, a_client_that_was_closed_ends_all)
+CT_TEST_F(groups, a_client_that_was_closed_ends_all)
 {
 	struct pvb_group_user user = {0};
 
-	world_open();
 	world_join(1, true, false);
-	world_join(2, false, true);
-	world_serve_all();
+	world_join_and_serve(2, false, true);
 	world_join(3, true, true);
 	world_join(4, false, true);
 	pvb_sa_close(&w.client);
@@ -73,21 +71,17 @@ CT_TEST(groups, a_client_that_was_closed_ends_all)
 		     -FI_ECANCELED);
 	CT_EXPECT_TRUE(pvb_groups_idle(&w.groups));
 	world_leave(&w.user[1]);
-	world_close();
 }
 
-CT_TEST(groups, a_client_that_was_closed_is_noticed_when_it_is_asked)
+CT_TEST_F(groups, a_client_that_was_closed_is_noticed_when_it_is_asked)
 {
-	world_open();
-	world_join(1, true, false);
-	world_serve_all();
+	world_join_and_serve(1, true, false);
 	pvb_sa_close(&w.client);
 	CT_EXPECT_EQ(w.user[1].losses, 0);
 	world_join(2, true, false);
 	CT_EXPECT_EQ(w.user[2].failures, 1);
 	CT_EXPECT_EQ(w.user[2].err, -FI_ECANCELED);
 	CT_EXPECT_EQ(w.user[1].losses, 1);
-	world_close();
 }
 
 static int calls_left;
@@ -110,13 +104,11 @@ static void live(void)
 			world_join_as(i, world_mgid(i / 2), i % 3, i % 3 != 1);
 	world_serve_all();
 	world_make(world_routers());
-	world_report(66, world_routers());
-	world_serve_all();
+	world_report_and_serve(66, world_routers());
 	world_restart();
 	world_make(world_mgid(1))->record.qkey++;
 	world_serve_all();
-	world_pass(WORLD_AGAIN_MS);
-	world_serve_all();
+	world_pass_and_serve(WORLD_AGAIN_MS);
 }
 
 CT_TEST(groups, any_call_may_close)
@@ -178,11 +170,10 @@ static void leave_in_call(struct world_user *user)
 	world_leave(user);
 }
 
-CT_TEST(groups, any_call_may_leave)
+CT_TEST_F(groups, any_call_may_leave)
 {
 	unsigned int i;
 
-	world_open();
 	w.within = leave_in_call;
 	world_make(world_mgid(0));
 	for (i = 0; i < 12; i++)
@@ -193,7 +184,6 @@ CT_TEST(groups, any_call_may_leave)
 	CT_EXPECT_EQ(w.groups.count, 0);
 	CT_EXPECT_EQ(world_find(world_mgid(0))->state, 0);
 	CT_EXPECT_EQ(world_find(world_mgid(1)), NULL);
-	world_close();
 }
 
 static void leave_the_others(struct world_user *user)
@@ -205,11 +195,10 @@ static void leave_the_others(struct world_user *user)
 			world_leave(&w.user[i]);
 }
 
-CT_TEST(groups, any_call_may_let_others_leave)
+CT_TEST_F(groups, any_call_may_let_others_leave)
 {
 	unsigned int i;
 
-	world_open();
 	for (i = 0; i < 8; i++)
 		world_join_as(i, world_mgid(1), true, i % 2);
 	w.within = leave_the_others;
@@ -217,7 +206,6 @@ CT_TEST(groups, any_call_may_let_others_leave)
 	CT_EXPECT_EQ(w.user[0].joins, 1);
 	for (i = 1; i < 8; i++)
 		CT_EXPECT_EQ(w.user[i].joins, 0);
-	world_close();
 }
 
 static void join_in_call(struct world_user *user)
@@ -226,18 +214,15 @@ static void join_in_call(struct world_user *user)
 		world_join(100 + (unsigned int)calls_left, true, true);
 }
 
-CT_TEST(groups, any_call_may_join)
+CT_TEST_F(groups, any_call_may_join)
 {
 	unsigned int i;
 
-	world_open();
 	w.within = join_in_call;
 	calls_left = 50;
-	world_join(1, true, true);
-	world_serve_all();
+	world_join_and_serve(1, true, true);
 	for (i = 0; i < 50; i++)
 		CT_EXPECT_EQ(w.user[100 + i].joins, 1);
-	world_close();
 }
 
 /* Who does not give up has its own pace: one attempt for each call. */
@@ -254,8 +239,7 @@ CT_TEST(groups, failed_may_join_again)
 	calls_left = 5;
 	w.refuse_method = PVB_SA_SET;
 	w.refuse = PVB_SA_NO_RESOURCES;
-	world_join(1, true, true);
-	world_serve_all();
+	world_join_and_serve(1, true, true);
 	CT_EXPECT_EQ(calls_left, -1);
 	CT_EXPECT_EQ(world_count(0, PVB_SA_SET), 6);
 	CT_EXPECT_EQ(w.groups.count, 0);
@@ -266,18 +250,16 @@ CT_TEST(groups, failed_may_join_again)
 	calls_left = 5;
 	world_make(world_mgid(1))->record.qkey++;
 	world_join_as(2, world_mgid(1), true, false);
-	world_join(1, true, true);
-	world_serve_all();
+	world_join_and_serve(1, true, true);
 	CT_EXPECT_EQ(calls_left, -1);
 	world_close();
 }
 
-CT_TEST(groups, what_cannot_be_opened_is_refused)
+CT_TEST_F(groups, what_cannot_be_opened_is_refused)
 {
 	struct pvb_groups groups;
 	struct pvb_groups_config config;
 
-	world_open();
 	config = w.config;
 	config.tries = 0;
 	CT_EXPECT_EQ(pvb_groups_open(&groups, &w.link, &config), -FI_EINVAL);
@@ -286,5 +268,4 @@ CT_TEST(groups, what_cannot_be_opened_is_refused)
 	CT_EXPECT_EQ(pvb_groups_open(&groups, &w.link, &config), -FI_EINVAL);
 	w.link.mtu = 0;
 	CT_EXPECT_EQ(pvb_groups_open(&groups, &w.link, &w.config), -FI_EINVAL);
-	world_close();
 }

@@ -4,11 +4,12 @@
 
 #define MANY 1000u
 
-CT_TEST(groups, more_groups_than_requests_wait_in_their_order)
+CT_FIXTURE(groups, bool, world_start, world_stop);
+
+CT_TEST_F(groups, more_groups_than_requests_wait_in_their_order)
 {
 	unsigned int i;
 
-	world_open();
 	for (i = 0; i < 40; i++)
 		world_join(i, true, false);
 	CT_EXPECT_EQ(w.requests, PVB_GROUPS_WINDOW);
@@ -19,14 +20,12 @@ CT_TEST(groups, more_groups_than_requests_wait_in_their_order)
 	world_serve_all();
 	for (i = 0; i < 40; i++)
 		CT_EXPECT_EQ(w.user[i].joins, 1);
-	world_close();
 }
 
-CT_TEST(groups, R23_a_thousand_absent_groups_take_two_requests_each)
+CT_TEST_F(groups, R23_a_thousand_absent_groups_take_two_requests_each)
 {
 	unsigned int i;
 
-	world_open();
 	for (i = 0; i < MANY; i++)
 		world_join(i, true, false);
 	world_serve_all();
@@ -42,14 +41,12 @@ CT_TEST(groups, R23_a_thousand_absent_groups_take_two_requests_each)
 	CT_EXPECT_EQ(w.groups.count, 0);
 	CT_EXPECT_EQ(w.groups.leaves, MANY);
 	CT_EXPECT_TRUE(pvb_groups_idle(&w.groups));
-	world_close();
 }
 
-CT_TEST(groups, a_silent_administrator_is_asked_one_thing_at_a_time)
+CT_TEST_F(groups, a_silent_administrator_is_asked_one_thing_at_a_time)
 {
 	unsigned int i, since;
 
-	world_open();
 	w.silent = true;
 	for (i = 0; i < MANY; i++)
 		world_join(i, true, false);
@@ -69,14 +66,12 @@ CT_TEST(groups, a_silent_administrator_is_asked_one_thing_at_a_time)
 	for (i = 0; i < 8; i++)
 		world_serve(true);
 	CT_EXPECT_EQ(w.groups.outstanding, PVB_GROUPS_WINDOW);
-	world_close();
 }
 
-CT_TEST(groups, who_waits_in_the_queue_has_a_deadline_too)
+CT_TEST_F(groups, who_waits_in_the_queue_has_a_deadline_too)
 {
 	unsigned int i, failed = 0;
 
-	world_open();
 	w.silent = true;
 	for (i = 0; i < MANY; i++)
 		world_join(i, true, i % 2);
@@ -91,14 +86,12 @@ CT_TEST(groups, who_waits_in_the_queue_has_a_deadline_too)
 		world_pass(WORLD_WAIT_MS);
 	CT_EXPECT_EQ(w.groups.count, 0);
 	CT_EXPECT_EQ(pvb_groups_timeout(&w.groups, w.now), -1);
-	world_close();
 }
 
-CT_TEST(groups, who_waits_for_others_has_time_while_the_administrator_answers)
+CT_TEST_F(groups, who_waits_for_others_has_time_while_the_administrator_answers)
 {
 	unsigned int i, n;
 
-	world_open();
 	for (i = 0; i < MANY; i++)
 		world_join(i, true, i % 2);
 	while (w.served < w.requests) {
@@ -119,7 +112,6 @@ CT_TEST(groups, who_waits_for_others_has_time_while_the_administrator_answers)
 		world_pass(WORLD_WAIT_MS);
 	for (i = MANY; i < MANY + 80; i++)
 		CT_EXPECT_EQ(w.user[i].failures, 1);
-	world_close();
 }
 
 /* Somebody else has all places of the client. */
@@ -127,7 +119,7 @@ static void ignore(void *arg, const struct pvb_sa_answer *answer)
 {
 }
 
-CT_TEST(groups, a_full_client_is_asked_when_it_has_room)
+CT_TEST_F(groups, a_full_client_is_asked_when_it_has_room)
 {
 	const struct pvb_sa_request request = {.method = PVB_SA_GET,
 					       .attr = PVB_SA_MCMEMBER_RECORD,
@@ -136,7 +128,6 @@ CT_TEST(groups, a_full_client_is_asked_when_it_has_room)
 					       .done = ignore};
 	int i;
 
-	world_open();
 	for (i = 0; i < PVB_SA_OUTSTANDING; i++)
 		CT_ASSERT_EQ(pvb_sa_ask(&w.client, &request, w.now), 0);
 	w.served = w.requests;
@@ -145,19 +136,16 @@ CT_TEST(groups, a_full_client_is_asked_when_it_has_room)
 	CT_EXPECT_GT(pvb_groups_timeout(&w.groups, w.now), 0);
 	CT_EXPECT_LE(pvb_groups_timeout(&w.groups, w.now), 10);
 	CT_EXPECT_FALSE(pvb_groups_idle(&w.groups));
-	world_pass(5);
-	world_serve_all();
+	world_pass_and_serve(5);
 	CT_EXPECT_EQ(w.user[1].joins, 1);
-	world_close();
 }
 
-CT_TEST(groups, lost_repeated_and_late_answers_change_nothing)
+CT_TEST_F(groups, lost_repeated_and_late_answers_change_nothing)
 {
 	struct world_request request;
 	struct pvb_mcm mcm;
 	unsigned int i;
 
-	world_open();
 	world_make(world_mgid(1));
 	world_join(1, true, true);
 	for (i = 0; i < 30 && !w.user[1].joined; i++) {
@@ -173,7 +161,6 @@ CT_TEST(groups, lost_repeated_and_late_answers_change_nothing)
 		}
 	}
 	CT_EXPECT_EQ(w.user[1].joins + w.user[1].failures, 1);
-	world_close();
 }
 
 /* The table, the group, and the all-router group. */

@@ -3,13 +3,13 @@
  * ends in an error. */
 #include "world_receive.h"
 
-CT_TEST(groups, R23_R24_R25_an_absent_group_is_created_with_the_attributes_of_the_link)
+CT_FIXTURE(groups, bool, world_start, world_stop);
+
+CT_TEST_F(groups, R23_R24_R25_an_absent_group_is_created_with_the_attributes_of_the_link)
 {
 	const struct world_request *request;
-	struct world_user *user;
+	struct world_user *user = world_join(1, true, false);
 
-	world_open();
-	user = world_join(1, true, false);
 	expect_look();
 	CT_ASSERT_EQ(w.requests - w.served, 1);
 	request = world_next();
@@ -36,14 +36,12 @@ CT_TEST(groups, R23_R24_R25_an_absent_group_is_created_with_the_attributes_of_th
 	CT_EXPECT_EQ(world_find(world_mgid(1))->state, FULL);
 	CT_EXPECT_EQ(w.served, w.requests);
 	CT_EXPECT_EQ(pvb_groups_timeout(&w.groups, w.now), -1);
-	world_close();
 }
 
-CT_TEST(groups, R26_a_group_that_exists_is_joined_by_its_mgid)
+CT_TEST_F(groups, R26_a_group_that_exists_is_joined_by_its_mgid)
 {
 	struct world_user *user;
 
-	world_open();
 	world_make(world_mgid(1));
 	user = world_join(1, true, false);
 	expect_look();
@@ -54,17 +52,13 @@ CT_TEST(groups, R26_a_group_that_exists_is_joined_by_its_mgid)
 	expect_request(PVB_SA_SET, 0, FULL);
 	CT_EXPECT_EQ(user->joins, 1);
 	CT_EXPECT_EQ(w.served, w.requests);
-	world_close();
 }
 
-CT_TEST(groups, R17_R18_the_attributes_are_those_of_the_answer_to_the_join)
+CT_TEST_F(groups, R17_R18_the_attributes_are_those_of_the_answer_to_the_join)
 {
-	struct world_group *group;
-	struct world_user *user;
+	struct world_group *group = world_make(world_mgid(1));
+	struct world_user *user = world_join(1, true, true);
 
-	world_open();
-	group = world_make(world_mgid(1));
-	user = world_join(1, true, true);
 	world_serve(true);
 	while (world_next()->hdr.method == PVB_SA_GET)
 		world_serve(true);
@@ -78,10 +72,9 @@ CT_TEST(groups, R17_R18_the_attributes_are_those_of_the_answer_to_the_join)
 	CT_EXPECT_EQ(user->record.rate, 10);
 	CT_EXPECT_EQ(user->to, 0xc777);
 	CT_EXPECT_EQ(user->to_record.sl, 9);
-	world_close();
 }
 
-CT_TEST(groups, R20_only_groups_of_the_link_are_joined)
+CT_TEST_F(groups, R20_only_groups_of_the_link_are_joined)
 {
 	struct pvb_group_user user = {0};
 	uint8_t mgid[16];
@@ -89,7 +82,6 @@ CT_TEST(groups, R20_only_groups_of_the_link_are_joined)
 	/* Flags, scope, signature, partition. */
 	static const uint8_t at[] = {0, 1, 2, 5};
 
-	world_open();
 	for (i = 0; i < CRN_COUNT(at); i++) {
 		memcpy(mgid, world_mgid(1), sizeof(mgid));
 		mgid[at[i]] ^= 4;
@@ -101,22 +93,18 @@ CT_TEST(groups, R20_only_groups_of_the_link_are_joined)
 		     -FI_EINVAL);
 	CT_EXPECT_EQ(w.requests, 0);
 	CT_EXPECT_EQ(w.groups.count, 0);
-	world_close();
 }
 
-CT_TEST(groups, R22_the_broadcast_group_is_joined_as_others_are)
+CT_TEST_F(groups, R22_the_broadcast_group_is_joined_as_others_are)
 {
 	const struct in_addr broadcast = {INADDR_BROADCAST};
 	uint8_t mgid[16];
 
-	world_open();
 	CT_ASSERT_EQ(pvb_mc_map4(&w.link.map, broadcast, mgid), 0);
 	world_make(mgid);
-	world_join_as(1, mgid, true, true);
-	world_serve_all();
+	world_join_as_and_serve(1, mgid, true, true);
 	CT_EXPECT_EQ(w.user[1].joins, 1);
 	CT_EXPECT_EQ(w.user[1].to, w.user[1].record.mlid);
-	world_close();
 }
 
 CT_TEST(groups, R34_each_status_of_a_join_has_its_error)
@@ -137,8 +125,7 @@ CT_TEST(groups, R34_each_status_of_a_join_has_its_error)
 		world_open();
 		w.refuse_method = PVB_SA_SET;
 		w.refuse = rows[i].status;
-		world_join(1, true, false);
-		world_serve_all();
+		world_join_and_serve(1, true, false);
 		CT_EXPECT_EQ(w.user[1].failures, 1);
 		CT_EXPECT_EQ(w.user[1].err, rows[i].err);
 		CT_EXPECT_EQ(w.user[1].status, rows[i].status);
@@ -148,22 +135,18 @@ CT_TEST(groups, R34_each_status_of_a_join_has_its_error)
 	}
 }
 
-CT_TEST(groups, R23_a_refused_look_fails_with_its_error)
+CT_TEST_F(groups, R23_a_refused_look_fails_with_its_error)
 {
-	world_open();
 	w.refuse_method = PVB_SA_GET;
 	w.refuse = PVB_SA_REQ_DENIED;
-	world_join(1, true, true);
-	world_serve_all();
+	world_join_and_serve(1, true, true);
 	CT_EXPECT_EQ(w.user[1].failures, 1);
 	CT_EXPECT_EQ(w.user[1].err, -FI_EINVAL);
 	CT_EXPECT_EQ(w.user[1].status, PVB_SA_REQ_DENIED);
-	world_close();
 }
 
-CT_TEST(groups, silence_fails_with_a_timeout)
+CT_TEST_F(groups, silence_fails_with_a_timeout)
 {
-	world_open();
 	w.silent = true;
 	world_join(1, true, false);
 	CT_EXPECT_EQ(pvb_groups_timeout(&w.groups, w.now), WORLD_JOIN_MS);
@@ -174,7 +157,6 @@ CT_TEST(groups, silence_fails_with_a_timeout)
 	CT_EXPECT_EQ(w.user[1].err, -FI_ETIMEDOUT);
 	CT_EXPECT_EQ(w.user[1].status, 0);
 	CT_EXPECT_EQ(w.groups.count, 0);
-	world_close();
 }
 
 /* An answer that is no record, or one of another group. */
@@ -212,12 +194,11 @@ CT_TEST(groups, R23_a_broken_answer_is_an_error)
 	expect_broken(mgid, PVB_MAD_SIZE);
 }
 
-CT_TEST(groups, R17_a_join_that_grants_another_state_is_an_error_and_is_left)
+CT_TEST_F(groups, R17_a_join_that_grants_another_state_is_an_error_and_is_left)
 {
 	struct world_request request;
 	struct pvb_mcm mcm;
 
-	world_open();
 	world_join_half();
 	request = *world_next();
 	mcm = world_make(world_mgid(1))->record;
@@ -226,20 +207,17 @@ CT_TEST(groups, R17_a_join_that_grants_another_state_is_an_error_and_is_left)
 	world_answer(&request, 0, &mcm);
 	CT_EXPECT_EQ(w.user[1].err, -FI_EINVAL);
 	CT_EXPECT_EQ(world_next()->hdr.method, PVB_SA_DELETE);
-	world_close();
 }
 
 /* Between the look and the join. */
-CT_TEST(groups, R23_a_group_that_goes_in_between_is_created)
+CT_TEST_F(groups, R23_a_group_that_goes_in_between_is_created)
 {
-	world_open();
 	world_make(world_mgid(1));
 	world_join_half();
 	world_unmake(world_mgid(1));
 	world_serve_all();
 	CT_EXPECT_EQ(w.user[1].joins, 1);
 	CT_EXPECT_EQ(world_find(world_mgid(1))->state, FULL);
-	world_close();
 }
 
 CT_TEST(groups, R23_a_group_that_somebody_makes_in_between_is_joined_or_refused)
@@ -260,11 +238,10 @@ CT_TEST(groups, R23_a_group_that_somebody_makes_in_between_is_joined_or_refused)
 	world_close();
 }
 
-CT_TEST(groups, R23_a_group_that_comes_and_goes_forever_is_given_up)
+CT_TEST_F(groups, R23_a_group_that_comes_and_goes_forever_is_given_up)
 {
 	int i;
 
-	world_open();
 	world_join_half();
 	for (i = 0; i < 20 && !w.user[1].failures; i++) {
 		if (world_next()->hdr.method == PVB_SA_SET) {
@@ -282,5 +259,4 @@ CT_TEST(groups, R23_a_group_that_comes_and_goes_forever_is_given_up)
 	CT_EXPECT_EQ(w.user[1].failures, 1);
 	CT_EXPECT_EQ(w.user[1].err, -FI_EINVAL);
 	CT_EXPECT_EQ(world_count(0, PVB_SA_SET), 3);
-	world_close();
 }

@@ -3,56 +3,43 @@
  * again. */
 #include "world_receive.h"
 
-CT_TEST(groups, R35_a_group_that_is_deleted_is_lost_and_joined_again)
-{
-	struct world_user *user;
+CT_FIXTURE(groups, bool, world_start, world_stop);
 
-	world_open();
-	user = world_join(1, true, false);
-	world_serve_all();
+CT_TEST_F(groups, R35_a_group_that_is_deleted_is_lost_and_joined_again)
+{
+	struct world_user *user = world_join_and_serve(1, true, false);
+
 	world_unmake(world_mgid(1));
-	world_report(67, world_mgid(1));
-	world_serve_all();
+	world_report_and_serve(67, world_mgid(1));
 	CT_EXPECT_EQ(user->losses, 1);
 	CT_EXPECT_EQ(user->err, -FI_ECONNRESET);
 	CT_EXPECT_EQ(user->joins, 2);
 	CT_EXPECT_EQ(user->record.mlid, 0xc002);
 	CT_EXPECT_EQ(world_find(world_mgid(1))->state, FULL);
-	world_close();
 }
 
 /* Deleted and made again before it was looked at, also with the same MLID. */
-CT_TEST(groups, R35_a_group_that_was_made_anew_is_joined_again)
+CT_TEST_F(groups, R35_a_group_that_was_made_anew_is_joined_again)
 {
-	struct world_user *user;
 	struct world_group *group;
+	struct world_user *user = world_join_and_serve(1, true, false);
 
-	world_open();
-	user = world_join(1, true, false);
-	world_serve_all();
 	world_unmake(world_mgid(1));
 	group = world_make(world_mgid(1));
-	world_report(67, world_mgid(1));
-	world_serve_all();
+	world_report_and_serve(67, world_mgid(1));
 	CT_EXPECT_EQ(user->joins, 2);
 	CT_EXPECT_EQ(group->state, FULL);
 	group->state = 0;
-	world_report(67, world_mgid(1));
-	world_serve_all();
+	world_report_and_serve(67, world_mgid(1));
 	CT_EXPECT_EQ(user->joins, 3);
 	CT_EXPECT_EQ(group->state, FULL);
-	world_close();
 }
 
-CT_TEST(groups, R31_reports_that_say_nothing_new_are_harmless)
+CT_TEST_F(groups, R31_reports_that_say_nothing_new_are_harmless)
 {
-	struct world_user *user;
-	unsigned int since;
+	struct world_user *user = world_join_and_serve(1, true, false);
+	unsigned int since = w.requests;
 
-	world_open();
-	user = world_join(1, true, false);
-	world_serve_all();
-	since = w.requests;
 	/* Of our own joining. */
 	world_report(66, world_mgid(1));
 	/* Of others. */
@@ -60,75 +47,59 @@ CT_TEST(groups, R31_reports_that_say_nothing_new_are_harmless)
 	world_report(65, world_mgid(1));
 	ASKS_NOTHING(since);
 	/* Nothing was deleted. */
-	world_report(67, world_mgid(1));
-	world_serve_all();
+	world_report_and_serve(67, world_mgid(1));
 	CT_EXPECT_EQ(user->losses, 0);
 	CT_EXPECT_EQ(world_count(since, PVB_SA_SET), 0);
-	world_close();
 }
 
-CT_TEST(groups, what_was_lost_is_tried_again_after_longer_and_longer_times)
+CT_TEST_F(groups, what_was_lost_is_tried_again_after_longer_and_longer_times)
 {
 	static const uint64_t pauses[] = {100, 200, 400, 800, 800};
-	struct world_user *user;
 	unsigned int since;
 	size_t i;
+	struct world_user *user = world_join_and_serve(1, true, false);
 
-	world_open();
-	user = world_join(1, true, false);
-	world_serve_all();
 	w.refuse_method = PVB_SA_SET;
 	w.refuse = PVB_SA_NO_RESOURCES;
 	world_unmake(world_mgid(1));
-	world_report(67, world_mgid(1));
-	world_serve_all();
+	world_report_and_serve(67, world_mgid(1));
 	CT_EXPECT_EQ(user->losses, 1);
 	for (i = 0; i < CRN_COUNT(pauses); i++) {
 		since = w.requests;
 		CT_EXPECT_EQ(pvb_groups_timeout(&w.groups, w.now), pauses[i]);
 		world_pass(pauses[i] - 1);
 		ASKS_NOTHING(since);
-		world_pass(1);
-		world_serve_all();
+		world_pass_and_serve(1);
 		CT_EXPECT_EQ(world_count(since, PVB_SA_SET), 1);
 	}
 	CT_EXPECT_EQ(user->failures, 0);
 	CT_EXPECT_EQ(user->losses, 1);
 	w.refuse_method = 0;
-	world_pass(800);
-	world_serve_all();
+	world_pass_and_serve(800);
 	CT_EXPECT_EQ(user->joins, 2);
 	/* And begins with the least again. */
 	w.refuse_method = PVB_SA_SET;
 	world_unmake(world_mgid(1));
-	world_report(67, world_mgid(1));
-	world_serve_all();
+	world_report_and_serve(67, world_mgid(1));
 	CT_EXPECT_EQ(pvb_groups_timeout(&w.groups, w.now), 100);
-	world_close();
 }
 
 /* Whoever comes meanwhile does not wait for it, and is told when that fails. */
-CT_TEST(groups, a_new_user_of_a_group_that_failed_makes_an_attempt)
+CT_TEST_F(groups, a_new_user_of_a_group_that_failed_makes_an_attempt)
 {
 	struct world_user *user;
 
-	world_open();
-	world_join(1, true, false);
-	world_serve_all();
+	world_join_and_serve(1, true, false);
 	w.refuse_method = PVB_SA_SET;
 	w.refuse = PVB_SA_NO_RESOURCES;
 	world_unmake(world_mgid(1));
-	world_report(67, world_mgid(1));
-	world_serve_all();
-	user = world_join_as(2, world_mgid(1), true, false);
-	world_serve_all();
+	world_report_and_serve(67, world_mgid(1));
+	user = world_join_as_and_serve(2, world_mgid(1), true, false);
 	CT_EXPECT_EQ(user->failures, 1);
 	CT_EXPECT_EQ(user->err, -FI_ENOSPC);
 	CT_EXPECT_EQ(w.user[1].losses, 1);
 	w.refuse_method = 0;
-	world_join_as(2, world_mgid(1), true, false);
-	world_serve_all();
+	world_join_as_and_serve(2, world_mgid(1), true, false);
 	CT_EXPECT_EQ(user->joins, 1);
 	CT_EXPECT_EQ(w.user[1].joins, 2);
-	world_close();
 }

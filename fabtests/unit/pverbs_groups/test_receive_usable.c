@@ -11,8 +11,7 @@ static void expect_unusable(void (*change)(struct pvb_mcm *record), int err)
 	world_open();
 	group = world_make(world_mgid(1));
 	change(&group->record);
-	user = world_join(1, true, true);
-	world_serve_all();
+	user = world_join_and_serve(1, true, true);
 	CT_EXPECT_EQ(user->joins, 0);
 	CT_EXPECT_EQ(user->routes, 0);
 	CT_EXPECT_EQ(user->failures, 1);
@@ -58,6 +57,8 @@ static void no_lid(struct pvb_mcm *record)
 	record->mlid = 0xffff;
 }
 
+CT_FIXTURE(groups, bool, world_start, world_stop);
+
 CT_TEST(groups, R24_a_group_with_a_smaller_mtu_than_the_link_is_not_joined)
 {
 	expect_unusable(smaller_mtu, -FI_EMSGSIZE);
@@ -66,26 +67,21 @@ CT_TEST(groups, R24_a_group_with_a_smaller_mtu_than_the_link_is_not_joined)
 	world_open();
 	w.link.mtu = 1024;
 	smaller_mtu(&world_make(world_mgid(1))->record);
-	world_join(1, true, false);
-	world_serve_all();
+	world_join_and_serve(1, true, false);
 	CT_EXPECT_EQ(w.user[1].joins, 1);
 	world_close();
 }
 
-CT_TEST(groups, R16_a_group_with_an_mtu_above_the_ports_is_not_joined)
+CT_TEST_F(groups, R16_a_group_with_an_mtu_above_the_ports_is_not_joined)
 {
-	world_open();
 	larger_mtu(&world_make(world_mgid(1))->record);
-	world_join(1, true, false);
-	world_serve_all();
+	world_join_and_serve(1, true, false);
 	CT_EXPECT_EQ(w.user[1].joins, 1);
 	w.link.config.port_mtu = WORLD_MTU;
 	larger_mtu(&world_make(world_mgid(2))->record);
-	world_join(2, true, false);
-	world_serve_all();
+	world_join_and_serve(2, true, false);
 	CT_EXPECT_EQ(w.user[2].failures, 1);
 	CT_EXPECT_EQ(w.user[2].err, -FI_EMSGSIZE);
-	world_close();
 }
 
 CT_TEST(groups, R9_a_group_with_another_q_key_is_not_joined)
@@ -105,12 +101,10 @@ CT_TEST(groups, R3_a_group_without_a_multicast_lid_is_not_joined)
 }
 
 /* It was another one when it was looked for. */
-CT_TEST(groups, R24_what_the_join_has_found_is_left_if_it_cannot_be_used)
+CT_TEST_F(groups, R24_what_the_join_has_found_is_left_if_it_cannot_be_used)
 {
-	struct world_group *group;
+	struct world_group *group = world_make(world_mgid(1));
 
-	world_open();
-	group = world_make(world_mgid(1));
 	world_join(1, true, false);
 	world_serve(true);
 	world_serve(true);
@@ -120,17 +114,14 @@ CT_TEST(groups, R24_what_the_join_has_found_is_left_if_it_cannot_be_used)
 	CT_EXPECT_EQ(w.user[1].failures, 1);
 	CT_EXPECT_EQ(w.user[1].err, -FI_EMSGSIZE);
 	CT_EXPECT_EQ(group->state, 0);
-	world_close();
 }
 
-CT_TEST(groups, R24_what_cannot_be_used_any_more_is_left)
+CT_TEST_F(groups, R24_what_cannot_be_used_any_more_is_left)
 {
 	struct world_group *group;
 
-	world_open();
 	world_make(world_mgid(1));
-	world_join(1, true, true);
-	world_serve_all();
+	world_join_and_serve(1, true, true);
 	world_unmake(world_mgid(1));
 	group = world_make(world_mgid(1));
 	world_report(67, world_mgid(1));
@@ -143,5 +134,4 @@ CT_TEST(groups, R24_what_cannot_be_used_any_more_is_left)
 	CT_EXPECT_EQ(w.user[1].losses, 1);
 	CT_EXPECT_EQ(w.user[1].to, 0);
 	CT_EXPECT_EQ(group->state, 0);
-	world_close();
 }

@@ -162,6 +162,18 @@ void world_close(void)
 	pvb_sa_close(&w.client);
 }
 
+void world_start(bool *open)
+{
+	world_open();
+	*open = !ct_failed();
+}
+
+void world_stop(bool *open)
+{
+	if (*open)
+		world_close();
+}
+
 const uint8_t *world_mgid(unsigned int n)
 {
 	static uint8_t mgid[16];
@@ -411,4 +423,45 @@ unsigned int world_count(unsigned int since, uint8_t method)
 	for (i = since; i < w.requests; i++)
 		count += w.request[i % WORLD_REQUESTS].hdr.method == method;
 	return count;
+}
+
+struct world_user *world_join_and_serve(unsigned int n, bool recv, bool send)
+{
+	struct world_user *joined = world_join(n, recv, send);
+
+	world_serve_all();
+	return joined;
+}
+
+struct world_user *world_join_as_and_serve(unsigned int user, const uint8_t mgid[16],
+					   bool recv, bool send)
+{
+	struct world_user *joined = world_join_as(user, mgid, recv, send);
+
+	world_serve_all();
+	return joined;
+}
+
+void world_leave_and_serve(struct world_user *user)
+{
+	world_leave(user);
+	world_serve_all();
+}
+
+void world_pass_and_serve(uint64_t ms)
+{
+	world_pass(ms);
+	world_serve_all();
+}
+
+void world_report_and_serve(uint16_t trap, const uint8_t mgid[16])
+{
+	world_report(trap, mgid);
+	world_serve_all();
+}
+
+void world_restart_and_serve(void)
+{
+	world_restart();
+	world_serve_all();
 }

@@ -80,6 +80,10 @@ void world_open_with(void (*change)(struct pvb_groups_config *config));
 /* Closes, and looks that nothing is left in the client. */
 void world_close(void);
 
+/* For CT_FIXTURE, of a bool that says whether the world is open. */
+void world_start(bool *open);
+void world_stop(bool *open);
+
 /* 239.0.0.n, and the all-router group. */
 const uint8_t *world_mgid(unsigned int n);
 const uint8_t *world_routers(void);
@@ -107,6 +111,14 @@ void world_answer(const struct world_request *request, uint16_t status,
 		  const struct pvb_mcm *mcm);
 /* All, also those that follow from answers. */
 void world_serve_all(void);
+/* The same calls, and then all is served. */
+struct world_user *world_join_and_serve(unsigned int n, bool recv, bool send);
+struct world_user *world_join_as_and_serve(unsigned int user, const uint8_t mgid[16],
+					   bool recv, bool send);
+void world_leave_and_serve(struct world_user *user);
+void world_pass_and_serve(uint64_t ms);
+void world_report_and_serve(uint16_t trap, const uint8_t mgid[16]);
+void world_restart_and_serve(void);
 /* The next one, which it has not seen yet. */
 const struct world_request *world_next(void);
 /* Requests of this method that were sent since. */

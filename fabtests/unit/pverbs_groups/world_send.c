@@ -26,14 +26,12 @@ uint16_t world_appear(const uint8_t mgid[16])
 {
 	const uint16_t mlid = world_make_lid(mgid);
 
-	world_report(66, mgid);
-	world_serve_all();
+	world_report_and_serve(66, mgid);
 	return mlid;
 }
 
 void world_vanish(const uint8_t mgid[16])
 {
 	world_unmake(mgid);
-	world_report(67, mgid);
-	world_serve_all();
+	world_report_and_serve(67, mgid);
 }

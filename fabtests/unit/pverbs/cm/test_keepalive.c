@@ -20,75 +20,70 @@ static bool posted(struct world *w, unsigned int count)
 	return w->qp->sq.posted >= count;
 }
 
-CT_TEST(keepalive, a_silent_peer_is_asked_again_and_again)
+static void start_alive(struct world *w)
+{
+	CT_ASSERT_TRUE(open_alive(w, NULL));
+}
+
+CT_FIXTURE(keepalive, struct world, start_alive, world_close);
+
+CT_TEST_F(keepalive, a_silent_peer_is_asked_again_and_again)
 {
 	const struct fake_wr *wr;
-	struct world w;
 
-	CT_ASSERT_TRUE(open_alive(&w, NULL));
 	for (unsigned int i = 1; i < 4; i++) {
-		CT_ASSERT_SOON(posted(&w, i));
-		wr = fake_newest(&w.qp->sq);
+		CT_ASSERT_SOON(posted(t, i));
+		wr = fake_newest(&t->qp->sq);
 		CT_EXPECT_EQ(wr->opcode, IBV_WR_RDMA_WRITE);
 		CT_EXPECT_EQ(wr->num_sge, 0);
 		CT_EXPECT_TRUE(wr->flags & IBV_SEND_SIGNALED);
-		fake_complete_all(w.qp);
+		fake_complete_all(t->qp);
 	}
-	expect_no_comp(w.cq);
-	world_close(&w);
+	expect_no_comp(t->cq);
 }
 
-CT_TEST(keepalive, while_something_is_in_flight_the_device_watches_itself)
+CT_TEST_F(keepalive, while_something_is_in_flight_the_device_watches_itself)
 {
-	struct world w;
-
-	CT_ASSERT_TRUE(open_alive(&w, NULL));
-	CT_EXPECT_EQ(send_number(w.ep, 1), 0);
+	CT_EXPECT_EQ(send_number(t->ep, 1), 0);
 	for (int i = 0; i < 3; i++) {
-		struct pollfd timer = {.fd = ep_of(w.ep)->eq->timer, .events = POLLIN};
+		struct pollfd timer = {.fd = ep_of(t->ep)->eq->timer, .events = POLLIN};
 
 		CT_EXPECT_EQ(poll(&timer, 1, CT_DEADLINE_MS), 1);
-		CT_EXPECT_TRUE(posted(&w, 1));
+		CT_EXPECT_TRUE(posted(t, 1));
 	}
-	CT_EXPECT_EQ(w.qp->sq.posted, 1);
-	fake_complete_all(w.qp);
-	expect_comp(w.cq, NUMBER(1), FI_SEND | FI_MSG, 0, 0);
-	CT_EXPECT_SOON(posted(&w, 2));
-	world_close(&w);
+	CT_EXPECT_EQ(t->qp->sq.posted, 1);
+	fake_complete_all(t->qp);
+	expect_comp(t->cq, NUMBER(1), FI_SEND | FI_MSG, 0, 0);
+	CT_EXPECT_SOON(posted(t, 2));
 }
 
-CT_TEST(keepalive, the_program_keeps_all_its_room_and_its_counters)
+CT_TEST_F(keepalive, the_program_keeps_all_its_room_and_its_counters)
 {
 	struct world_opts opts = {.tx_size = 4};
-	struct world w;
 
-	CT_ASSERT_TRUE(open_alive(&w, &opts));
-	CT_ASSERT_SOON(posted(&w, 1));
+	world_renew(t);
+	CT_ASSERT_TRUE(open_alive(t, &opts));
+	CT_ASSERT_SOON(posted(t, 1));
 	for (uintptr_t i = 0; i < 4; i++)
-		CT_EXPECT_EQ(send_number(w.ep, i), 0);
-	fake_complete_all(w.qp);
+		CT_EXPECT_EQ(send_number(t->ep, i), 0);
+	fake_complete_all(t->qp);
 	for (uintptr_t i = 0; i < 4; i++)
-		expect_comp(w.cq, NUMBER(i), FI_SEND | FI_MSG, 0, 0);
-	expect_no_comp(w.cq);
-	world_close(&w);
+		expect_comp(t->cq, NUMBER(i), FI_SEND | FI_MSG, 0, 0);
+	expect_no_comp(t->cq);
 }
 
-CT_TEST(keepalive, a_peer_that_does_not_answer_ends_the_connection)
+CT_TEST_F(keepalive, a_peer_that_does_not_answer_ends_the_connection)
 {
-	struct world w;
-
-	CT_ASSERT_TRUE(open_alive(&w, NULL));
-	CT_EXPECT_EQ(recv_number(w.ep, 7), 0);
-	CT_ASSERT_SOON(posted(&w, 1));
-	fake_send_error(w.qp, IBV_WC_RETRY_EXC_ERR);
+	CT_EXPECT_EQ(recv_number(t->ep, 7), 0);
+	CT_ASSERT_SOON(posted(t, 1));
+	fake_send_error(t->qp, IBV_WC_RETRY_EXC_ERR);
 	/* The program reads events only, and no completions. */
-	CT_EXPECT_SOON((expect_no_event(w.eq), fake_count(FAKE_DISCONNECT) == 1));
-	fake_event(w.id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
-	expect_event(w.eq, FI_SHUTDOWN, &w.ep->fid, NULL, 0);
-	expect_cq_error(w.cq, NUMBER(7), FI_RECV | FI_MSG, FI_ECANCELED);
-	expect_no_comp(w.cq);
-	CT_EXPECT_FALSE(ep_of(w.ep)->listed);
-	world_close(&w);
+	CT_EXPECT_SOON((expect_no_event(t->eq), fake_count(FAKE_DISCONNECT) == 1));
+	fake_event(t->id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
+	expect_event(t->eq, FI_SHUTDOWN, &t->ep->fid, NULL, 0);
+	expect_cq_error(t->cq, NUMBER(7), FI_RECV | FI_MSG, FI_ECANCELED);
+	expect_no_comp(t->cq);
+	CT_EXPECT_FALSE(ep_of(t->ep)->listed);
 }
 
 static void *wait_for_note(void *eq)
@@ -103,58 +98,48 @@ static void *wait_for_note(void *eq)
 }
 
 /* Whoever sleeps for events is woken for it, and sleeps on. */
-CT_TEST(keepalive, a_thread_that_waits_for_events_drives_it)
+CT_TEST_F(keepalive, a_thread_that_waits_for_events_drives_it)
 {
 	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_FD, .flags = FI_WRITE};
 	const struct fi_eq_entry note = {0};
 	pthread_t thread;
-	struct world w;
 
-	world_reset();
+	world_renew(t);
 	pvb_params.keepalive = 1;
-	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
-	CT_ASSERT_TRUE(world_swap_eq(&w, &attr));
-	CT_ASSERT_TRUE(world_add_ep(&w, NULL, &w.ep));
-	w.qp = qp_of(w.ep);
-	CT_ASSERT_TRUE(world_connect(&w, w.ep));
-	CT_ASSERT_EQ(pthread_create(&thread, NULL, wait_for_note, w.eq), 0);
+	CT_ASSERT_TRUE(world_open_domain(t, NULL));
+	CT_ASSERT_TRUE(world_swap_eq(t, &attr));
+	CT_ASSERT_TRUE(world_add_ep(t, NULL, &t->ep));
+	t->qp = qp_of(t->ep);
+	CT_ASSERT_TRUE(world_connect(t, t->ep));
+	CT_ASSERT_EQ(pthread_create(&thread, NULL, wait_for_note, t->eq), 0);
 	CT_EXPECT_SOON(fake_count(FAKE_POST_SEND) >= 1);
-	CT_EXPECT_EQ(fi_eq_write(w.eq, FI_NOTIFY, &note, sizeof(note), 0), sizeof(note));
+	CT_EXPECT_EQ(fi_eq_write(t->eq, FI_NOTIFY, &note, sizeof(note), 0), sizeof(note));
 	pthread_join(thread, NULL);
-	world_close(&w);
 }
 
-CT_TEST(keepalive, it_is_off_unless_asked_for)
+CT_TEST_F(keepalive, it_is_off_unless_asked_for)
 {
-	struct world w;
-
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(ep_of(w.ep)->eq->timer, -1);
-	CT_EXPECT_FALSE(ep_of(w.ep)->listed);
-	world_close(&w);
+	CT_ASSERT_TRUE(world_reopen_connected(t, NULL));
+	CT_EXPECT_EQ(ep_of(t->ep)->eq->timer, -1);
+	CT_EXPECT_FALSE(ep_of(t->ep)->listed);
 }
 
-CT_TEST(keepalive, it_posts_from_the_event_queue_so_that_locks_are_needed)
+CT_TEST_F(keepalive, it_posts_from_the_event_queue_so_that_locks_are_needed)
 {
 	struct world_opts opts = {.threading = FI_THREAD_DOMAIN};
-	struct world w;
 
-	CT_ASSERT_TRUE(open_alive(&w, &opts));
-	CT_EXPECT_TRUE(ep_of(w.ep)->domain->locked);
-	world_close(&w);
+	world_renew(t);
+	CT_ASSERT_TRUE(open_alive(t, &opts));
+	CT_EXPECT_TRUE(ep_of(t->ep)->domain->locked);
 }
 
-CT_TEST(keepalive, an_event_queue_without_descriptors_for_it_is_not_opened)
+CT_TEST_F(keepalive, an_event_queue_without_descriptors_for_it_is_not_opened)
 {
 	struct fid_eq *eq;
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
+	CT_ASSERT_TRUE(world_reopen_domain(t, NULL));
 	pvb_params.keepalive = 1;
 	ct_fds_left(2); /* the fake's channel is a pipe */
-	CT_EXPECT_EQ(fi_eq_open(w.fabric, NULL, &eq, NULL), -FI_EMFILE);
+	CT_EXPECT_EQ(fi_eq_open(t->fabric, NULL, &eq, NULL), -FI_EMFILE);
 	ct_fds_restore();
-	world_close(&w);
 }

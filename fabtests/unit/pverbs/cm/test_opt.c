@@ -5,6 +5,16 @@
 #include "cm/cm.h"
 #include "../world_cm.h"
 
+static int get(struct fid *fid, int name, void *value, size_t *len)
+{
+	return fi_getopt(fid, FI_OPT_ENDPOINT, name, value, len);
+}
+
+static int set(struct fid *fid, int name, const void *value, size_t len)
+{
+	return fi_setopt(fid, FI_OPT_ENDPOINT, name, value, len);
+}
+
 static void check_options(struct fid *fid)
 {
 	struct {
@@ -13,41 +23,30 @@ static void check_options(struct fid *fid)
 	size_t len = sizeof(value.size);
 	int raw = 5;
 
-	CT_EXPECT_EQ(fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, &value, &len),
-		     0);
+	CT_EXPECT_EQ(get(fid, FI_OPT_CM_DATA_SIZE, &value, &len), 0);
 	CT_EXPECT_EQ(len, sizeof(value.size));
 	CT_EXPECT_EQ(value.size, PVB_CM_APP_SIZE);
 
 	len = sizeof(value.size) - 1;
-	CT_EXPECT_EQ(fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, &value, &len),
-		     -FI_ETOOSMALL);
+	CT_EXPECT_EQ(get(fid, FI_OPT_CM_DATA_SIZE, &value, &len), -FI_ETOOSMALL);
 	CT_EXPECT_EQ(len, sizeof(value.size));
 
 	len = sizeof(raw);
-	CT_EXPECT_EQ(fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_RAW_CM_DATA, &raw,
-			       &len),
-		     0);
+	CT_EXPECT_EQ(get(fid, FI_OPT_CAIRN_RAW_CM_DATA, &raw, &len), 0);
 	CT_EXPECT_EQ(raw, 0);
 	raw = 2;
-	CT_EXPECT_EQ(fi_setopt(fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_RAW_CM_DATA, &raw,
-			       sizeof(raw)),
-		     0);
+	CT_EXPECT_EQ(set(fid, FI_OPT_CAIRN_RAW_CM_DATA, &raw, sizeof(raw)), 0);
 	len = sizeof(value);
-	CT_EXPECT_EQ(fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_RAW_CM_DATA, &raw,
-			       &len),
-		     0);
+	CT_EXPECT_EQ(get(fid, FI_OPT_CAIRN_RAW_CM_DATA, &raw, &len), 0);
 	CT_EXPECT_EQ(raw, 1);
 	CT_EXPECT_EQ(len, sizeof(raw));
 	len = sizeof(value.size);
-	CT_EXPECT_EQ(fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, &value, &len),
-		     0);
+	CT_EXPECT_EQ(get(fid, FI_OPT_CM_DATA_SIZE, &value, &len), 0);
 	CT_EXPECT_EQ(value.size, PVB_CM_REQ_SIZE);
 	CT_EXPECT_EQ(value.guard, 77);
 
-	CT_EXPECT_EQ(fi_setopt(fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_RAW_CM_DATA, &raw, 1),
-		     -FI_EINVAL);
-	CT_EXPECT_EQ(fi_setopt(fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, &value,
-			       sizeof(value.size)),
+	CT_EXPECT_EQ(set(fid, FI_OPT_CAIRN_RAW_CM_DATA, &raw, 1), -FI_EINVAL);
+	CT_EXPECT_EQ(set(fid, FI_OPT_CM_DATA_SIZE, &value, sizeof(value.size)),
 		     -FI_ENOPROTOOPT);
 	CT_EXPECT_EQ(fi_setopt(fid, FI_OPT_ENDPOINT + 1, FI_OPT_CAIRN_RAW_CM_DATA, &raw,
 			       sizeof(raw)),
@@ -55,31 +54,21 @@ static void check_options(struct fid *fid)
 	CT_EXPECT_EQ(fi_getopt(fid, FI_OPT_ENDPOINT + 1, FI_OPT_CM_DATA_SIZE, &value,
 			       &len),
 		     -FI_ENOPROTOOPT);
-	CT_EXPECT_EQ(fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &value, &len),
-		     -FI_ENOPROTOOPT);
+	CT_EXPECT_EQ(get(fid, FI_OPT_MIN_MULTI_RECV, &value, &len), -FI_ENOPROTOOPT);
 }
 
-CT_TEST(cm_opt, options_of_an_endpoint)
-{
-	struct world w;
+CT_FIXTURE(cm_opt, struct world, world_start, world_close);
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open(&w, NULL));
-	check_options(&w.ep->fid);
-	world_close(&w);
+CT_TEST_F(cm_opt, options_of_an_endpoint)
+{
+	check_options(&t->ep->fid);
 }
 
-CT_TEST(cm_opt, options_of_a_passive_endpoint)
+CT_TEST_F(cm_opt, options_of_a_passive_endpoint)
 {
-	struct fid_pep *pep;
-	struct world w;
-
-	world_reset();
-	CT_ASSERT_TRUE(world_open_domain(&w, NULL));
-	CT_ASSERT_EQ(fi_passive_ep(w.fabric, w.info, &pep, NULL), 0);
-	check_options(&pep->fid);
-	CT_EXPECT_EQ(fi_close(&pep->fid), 0);
-	world_close(&w);
+	CT_ASSERT_TRUE(world_reopen_domain(t, NULL));
+	CT_ASSERT_EQ(fi_passive_ep(t->fabric, t->info, &t->pep, NULL), 0);
+	check_options(&t->pep->fid);
 }
 
 CT_TEST(cm_opt, a_source_address_takes_the_place_of_another_family_s)
@@ -98,16 +87,12 @@ CT_TEST(cm_opt, a_source_address_takes_the_place_of_another_family_s)
 	fi_freeinfo(info);
 }
 
-CT_TEST(cm_opt, an_endpoint_that_connects_has_its_layout)
+CT_TEST_F(cm_opt, an_endpoint_that_connects_has_its_layout)
 {
-	struct world w;
 	int on = 1;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open(&w, NULL));
-	CT_EXPECT_EQ(fi_connect(w.ep, NULL, NULL, 0), 0);
-	CT_EXPECT_EQ(fi_setopt(&w.ep->fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_RAW_CM_DATA, &on,
-			       sizeof(on)),
+	CT_EXPECT_EQ(fi_connect(t->ep, NULL, NULL, 0), 0);
+	CT_EXPECT_EQ(fi_setopt(&t->ep->fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_RAW_CM_DATA,
+			       &on, sizeof(on)),
 		     -FI_EOPBADSTATE);
-	world_close(&w);
 }

@@ -1,169 +1,118 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What becomes of a connection request: taken, rejected, given up, forgotten. */
 #include <errno.h>
-#include <rdma/fi_ext_cairn.h>
 #include "../world_cm.h"
 
-CT_TEST(cm_request, a_request_is_taken_once)
-{
-	struct rdma_cm_id *id;
-	struct fi_info *info;
-	struct fid_ep *ep, *second;
-	struct fid_pep *pep;
-	struct world w;
+CT_FIXTURE(cm_request, struct world, world_start_requested, world_close);
 
-	CT_ASSERT_TRUE(world_open_listening(&w, &pep));
-	info = next_request(&w, pep, &id);
-	CT_ASSERT_NE(info, NULL);
-	CT_ASSERT_EQ(fi_endpoint(w.domain, info, &ep, NULL), 0);
-	CT_EXPECT_EQ(fi_endpoint(w.domain, info, &second, NULL), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_reject(pep, info->handle, NULL, 0), -FI_EINVAL);
-	CT_EXPECT_EQ(fake_count(FAKE_REJECT), 0);
-	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
-	fi_freeinfo(info);
-	world_close_listening(&w, pep);
+static int reject(struct world *w, const void *data, size_t len)
+{
+	return fi_reject(w->pep, w->request->handle, data, len);
 }
 
-CT_TEST(cm_request, a_request_is_rejected_once)
+static void refuse(struct world *w)
 {
-	struct rdma_cm_id *id;
-	struct fi_info *info;
-	struct fid_pep *pep;
-	struct world w;
-
-	CT_ASSERT_TRUE(world_open_listening(&w, &pep));
-	info = next_request(&w, pep, &id);
-	CT_ASSERT_NE(info, NULL);
-	CT_EXPECT_EQ(fi_reject(pep, info->handle, NULL, 0), 0);
-	CT_EXPECT_EQ(fi_reject(pep, info->handle, NULL, 0), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_reject(pep, NULL, NULL, 0), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_reject(pep, &pep->fid, NULL, 0), -FI_EINVAL);
-	CT_EXPECT_EQ(fake_count(FAKE_REJECT), 1);
-	fi_freeinfo(info);
-	world_close_listening(&w, pep);
-}
-
-CT_TEST(cm_request, a_request_is_rejected_by_its_listener)
-{
-	struct fid_pep *pep, *other;
-	struct rdma_cm_id *id;
-	struct fi_info *info;
-	struct world w;
-
-	CT_ASSERT_TRUE(world_open_listening(&w, &pep));
-	CT_ASSERT_TRUE(world_listen(&w, &other));
-	info = next_request(&w, pep, &id);
-	CT_ASSERT_NE(info, NULL);
-	CT_EXPECT_EQ(fi_reject(other, info->handle, NULL, 0), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_reject(pep, info->handle, NULL, 0), 0);
-	fi_freeinfo(info);
-	CT_EXPECT_EQ(fi_close(&other->fid), 0);
-	world_close_listening(&w, pep);
-}
-
-CT_TEST(cm_request, a_refusal_carries_data)
-{
-	uint8_t wanted[PVB_CM_REQ_SIZE], data[PVB_CM_REQ_SIZE + 1] = {0};
-	struct rdma_cm_id *id;
-	struct fi_info *info;
-	struct fid_pep *pep;
-	struct world w;
-	int on = 1;
-
-	CT_ASSERT_TRUE(world_open_listening(&w, &pep));
-	info = next_request(&w, pep, &id);
-	CT_ASSERT_NE(info, NULL);
-	CT_EXPECT_EQ(fi_reject(pep, info->handle, data, PVB_CM_APP_SIZE + 1), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_reject(pep, info->handle, "busy", 4), 0);
-	CT_EXPECT_EQ(fake_message.len, pvb_cm_pack(wanted, "busy", 4, NULL));
-	CT_EXPECT_MEMEQ(fake_message.data, wanted, sizeof(wanted));
-	fi_freeinfo(info);
-
-	CT_EXPECT_EQ(fi_setopt(&pep->fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_RAW_CM_DATA, &on,
-			       sizeof(on)),
-		     0);
-	info = next_request(&w, pep, &id);
-	CT_ASSERT_NE(info, NULL);
-	CT_EXPECT_EQ(fi_reject(pep, info->handle, data, sizeof(data)), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_reject(pep, info->handle, "busy", 4), 0);
-	CT_EXPECT_EQ(fake_message.len, 4);
-	CT_EXPECT_MEMEQ(fake_message.data, "busy", 4);
-	fi_freeinfo(info);
-	world_close_listening(&w, pep);
-}
-
-CT_TEST(cm_request, a_refusal_that_rdma_cm_refuses_ends_the_request_all_the_same)
-{
-	struct rdma_cm_id *id;
-	struct fi_info *info;
-	struct fid_pep *pep;
-	struct world w;
-
-	CT_ASSERT_TRUE(world_open_listening(&w, &pep));
-	info = next_request(&w, pep, &id);
-	CT_ASSERT_NE(info, NULL);
 	fake_fail(FAKE_REJECT, 1, ENOTCONN);
-	CT_EXPECT_EQ(fi_reject(pep, info->handle, NULL, 0), -FI_ENOTCONN);
-	CT_EXPECT_EQ(fi_reject(pep, info->handle, NULL, 0), -FI_EINVAL);
-	fi_freeinfo(info);
-	world_close_listening(&w, pep);
 }
 
-CT_TEST(cm_request, a_requester_that_gave_up_needs_no_refusal)
+static void give_up(struct world *w)
 {
-	struct rdma_cm_id *id;
-	struct fi_info *info;
-	struct fid_pep *pep;
-	struct world w;
+	fake_event(w->id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, NULL, 0);
+	expect_no_event(w->eq);
+}
 
-	CT_ASSERT_TRUE(world_open_listening(&w, &pep));
-	info = next_request(&w, pep, &id);
-	CT_ASSERT_NE(info, NULL);
-	fake_event(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, NULL, 0);
-	expect_no_event(w.eq);
-	CT_EXPECT_EQ(fi_reject(pep, info->handle, NULL, 0), 0);
+static void take(struct world *w)
+{
+	CT_EXPECT_EQ(fi_endpoint(w->domain, w->request, &w->ep, NULL), 0);
+}
+
+static void listen_raw(struct world *w)
+{
+	set_raw(&w->pep->fid);
+	fi_freeinfo(w->request);
+	w->request = next_request(w, w->pep, &w->id);
+}
+
+CT_TEST_F(cm_request, a_rejection_has_its_outcome)
+{
+	static const uint8_t zeros[PVB_CM_REQ_SIZE + 1];
+	static const struct {
+		const char *name;
+		void (*before)(struct world *w);
+		const void *data;
+		size_t len;
+		int ret, again; /* of the call, and of a second one without data */
+		unsigned int rejects;
+	} rows[] = {
+		{"without data", NULL, NULL, 0, 0, -FI_EINVAL, 1},
+		{"data", NULL, "busy", 4, 0, -FI_EINVAL, 1},
+		{"too long", NULL, zeros, PVB_CM_APP_SIZE + 1, -FI_EINVAL, 0, 1},
+		{"raw", listen_raw, "busy", 4, 0, -FI_EINVAL, 1},
+		{"raw, too long", listen_raw, zeros, sizeof(zeros), -FI_EINVAL, 0, 1},
+		/* It ends all the same. */
+		{"refused by rdma_cm", refuse, NULL, 0, -FI_ENOTCONN, -FI_EINVAL, 1},
+		{"the requester gave up", give_up, NULL, 0, 0, -FI_EINVAL, 0},
+		{"taken by an endpoint", take, NULL, 0, -FI_EINVAL, -FI_EINVAL, 0},
+	};
+	uint8_t packed[PVB_CM_REQ_SIZE];
+
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
+		const bool raw = rows[i].before == listen_raw;
+
+		CT_NOTE("%s", rows[i].name);
+		world_close(t);
+		world_start_requested(t);
+		CT_ASSERT_NE(t->request, NULL);
+		if (rows[i].before)
+			rows[i].before(t);
+		CT_EXPECT_EQ(reject(t, rows[i].data, rows[i].len), rows[i].ret);
+		if (rows[i].data && !rows[i].ret) {
+			CT_EXPECT_EQ(fake_message.len,
+				     raw ? 4 : pvb_cm_pack(packed, "busy", 4, NULL));
+			CT_EXPECT_MEMEQ(fake_message.data, raw ? "busy" : (void *)packed,
+					fake_message.len);
+		}
+		CT_EXPECT_EQ(reject(t, NULL, 0), rows[i].again);
+		CT_EXPECT_EQ(fake_count(FAKE_REJECT), rows[i].rejects);
+	}
+}
+
+CT_TEST_F(cm_request, only_a_request_of_the_listener_is_rejected)
+{
+	struct fid_pep *other;
+
+	CT_ASSERT_TRUE(world_listen(t, &other));
+	CT_EXPECT_EQ(fi_reject(other, t->request->handle, NULL, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_reject(t->pep, NULL, NULL, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_reject(t->pep, &t->pep->fid, NULL, 0), -FI_EINVAL);
 	CT_EXPECT_EQ(fake_count(FAKE_REJECT), 0);
-	fi_freeinfo(info);
-	world_close_listening(&w, pep);
+	CT_EXPECT_EQ(reject(t, NULL, 0), 0);
+	CT_EXPECT_EQ(fi_close(&other->fid), 0);
 }
 
-CT_TEST(cm_request,
-	a_requester_that_gave_up_before_the_endpoint_was_made_is_told_by_accept)
+CT_TEST_F(cm_request, a_request_is_taken_once)
 {
-	struct rdma_cm_id *id;
-	struct fi_info *info;
-	struct fid_pep *pep;
-	struct fid_ep *ep;
-	struct world w;
+	struct fid_ep *second;
 
-	CT_ASSERT_TRUE(world_open_listening(&w, &pep));
-	info = next_request(&w, pep, &id);
-	CT_ASSERT_NE(info, NULL);
-	fake_event(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, NULL, 0);
-	expect_no_event(w.eq);
-	CT_ASSERT_TRUE(take_request(&w, info, &ep));
-	CT_EXPECT_EQ(fi_accept(ep, NULL, 0), -FI_ECONNABORTED);
-	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
-	world_close_listening(&w, pep);
+	take(t);
+	CT_EXPECT_EQ(fi_endpoint(t->domain, t->request, &second, NULL), -FI_EINVAL);
+}
+
+CT_TEST_F(cm_request,
+	  a_requester_that_gave_up_before_the_endpoint_was_made_is_told_by_accept)
+{
+	give_up(t);
+	CT_ASSERT_TRUE(world_take_request(t));
+	CT_EXPECT_EQ(fi_accept(t->ep, NULL, 0), -FI_ECONNABORTED);
 }
 
 /* One still in the channel, one in the queue, one read: world_close counts what is left.
  */
-CT_TEST(cm_request, closing_a_listener_ends_its_requests_wherever_they_are)
+CT_TEST_F(cm_request, closing_a_listener_ends_its_requests_wherever_they_are)
 {
-	struct rdma_cm_id *id;
-	struct fi_info *info;
-	struct fid_pep *pep;
-	struct world w;
-
-	CT_ASSERT_TRUE(world_open_listening(&w, &pep));
-	info = next_request(&w, pep, &id);
-	CT_ASSERT_NE(info, NULL);
-	fi_freeinfo(info);
-	request_arrives(pep, NULL, 0);
-	CT_EXPECT_EQ(fi_trywait(w.fabric, (struct fid *[]){&w.eq->fid}, 1), -FI_EAGAIN);
-	request_arrives(pep, NULL, 0);
-	CT_EXPECT_EQ(fi_close(&pep->fid), 0);
-	expect_no_event(w.eq);
-	world_close(&w);
+	request_arrives(t->pep, NULL, 0);
+	CT_EXPECT_EQ(fi_trywait(t->fabric, (struct fid *[]){&t->eq->fid}, 1), -FI_EAGAIN);
+	request_arrives(t->pep, NULL, 0);
+	close_object(t->pep);
+	expect_no_event(t->eq);
 }

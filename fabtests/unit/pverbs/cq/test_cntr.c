@@ -32,151 +32,119 @@ static void post_each(struct counted *c)
 	CT_EXPECT_EQ(fi_inject_write(ep, buf, 8, 0, 0, 0), 0);
 }
 
-CT_TEST(pvb_cntr, operations_without_completion_and_injects_are_counted)
-{
-	struct counted c;
+CT_FIXTURE(pvb_cntr, struct counted, counted_start, counted_close);
 
-	CT_ASSERT_TRUE(counted_open(&c, &selective, FI_WAIT_NONE));
-	post_each(&c);
-	expect_counts(&c, 0, 0, 0, 0);
-	fake_complete_all(c.w.qp);
-	expect_counts(&c, 3, 1, 2, 0);
-	expect_errors(&c, 0, 0, 0, 0);
-	expect_no_comp(c.w.cq);
-	counted_close(&c);
+CT_TEST_F(pvb_cntr, operations_without_completion_and_injects_are_counted)
+{
+	post_each(t);
+	expect_counts(t, 0, 0, 0, 0);
+	fake_complete_all(t->w.qp);
+	expect_counts(t, 3, 1, 2, 0);
+	expect_errors(t, 0, 0, 0, 0);
+	expect_no_comp(t->w.cq);
 }
 
 /* Not when a later operation has a completion: there may be none. */
-CT_TEST(pvb_cntr, each_is_counted_when_it_is_done)
+CT_TEST_F(pvb_cntr, each_is_counted_when_it_is_done)
 {
-	struct counted c;
-
-	CT_ASSERT_TRUE(counted_open(&c, &selective, FI_WAIT_NONE));
 	for (uint64_t i = 1; i < 100; i++) {
-		CT_ASSERT_EQ(send_quietly(c.w.ep, 1), 0);
-		fake_complete(c.w.qp, 1);
-		expect_counts(&c, i, 0, 0, 0);
+		CT_ASSERT_EQ(send_quietly(t->w.ep, 1), 0);
+		fake_complete(t->w.qp, 1);
+		expect_counts(t, i, 0, 0, 0);
 	}
-	counted_close(&c);
 }
 
-CT_TEST(pvb_cntr, a_message_received_is_counted_a_write_with_data_is_not)
+CT_TEST_F(pvb_cntr, a_message_received_is_counted_a_write_with_data_is_not)
 {
 	const uint32_t data = 7;
-	struct counted c;
 
-	CT_ASSERT_TRUE(counted_open(&c, &selective, FI_WAIT_NONE));
 	for (int i = 0; i < 4; i++)
-		CT_EXPECT_EQ(recv_number(c.w.ep, 1), 0);
-	fake_receive(c.w.qp, IBV_WC_RECV, 8, NULL);
-	fake_receive(c.w.qp, IBV_WC_RECV, 8, &data);
-	fake_receive(c.w.qp, IBV_WC_RECV_RDMA_WITH_IMM, 8, &data);
-	expect_counts(&c, 0, 0, 0, 2);
-	expect_comp(c.w.cq, NUMBER(1), FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA, 8,
+		CT_EXPECT_EQ(recv_number(t->w.ep, 1), 0);
+	fake_receive(t->w.qp, IBV_WC_RECV, 8, NULL);
+	fake_receive(t->w.qp, IBV_WC_RECV, 8, &data);
+	fake_receive(t->w.qp, IBV_WC_RECV_RDMA_WITH_IMM, 8, &data);
+	expect_counts(t, 0, 0, 0, 2);
+	expect_comp(t->w.cq, NUMBER(1), FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA, 8,
 		    7);
-	counted_close(&c);
 }
 
-CT_TEST(pvb_cntr, what_a_counter_takes_stays_to_be_read)
+CT_TEST_F(pvb_cntr, what_a_counter_takes_stays_to_be_read)
 {
-	struct counted c;
-
-	CT_ASSERT_TRUE(counted_open(&c, NULL, FI_WAIT_NONE));
+	CT_ASSERT_TRUE(counted_open(t, NULL, FI_WAIT_NONE));
 	for (uintptr_t i = 0; i < 8; i++)
-		CT_EXPECT_EQ(send_number(c.w.ep, i), 0);
-	fake_complete_all(c.w.qp);
-	expect_counts(&c, 8, 0, 0, 0);
+		CT_EXPECT_EQ(send_number(t->w.ep, i), 0);
+	fake_complete_all(t->w.qp);
+	expect_counts(t, 8, 0, 0, 0);
 	for (uintptr_t i = 0; i < 8; i++)
-		expect_comp(c.w.cq, NUMBER(i), FI_SEND | FI_MSG, 0, 0);
-	expect_no_comp(c.w.cq);
-	expect_counts(&c, 8, 0, 0, 0);
-	counted_close(&c);
+		expect_comp(t->w.cq, NUMBER(i), FI_SEND | FI_MSG, 0, 0);
+	expect_no_comp(t->w.cq);
+	expect_counts(t, 8, 0, 0, 0);
 }
 
-CT_TEST(pvb_cntr, reading_the_queue_counts_as_well)
+CT_TEST_F(pvb_cntr, reading_the_queue_counts_as_well)
 {
-	struct counted c;
-
-	CT_ASSERT_TRUE(counted_open(&c, NULL, FI_WAIT_NONE));
-	CT_EXPECT_EQ(send_number(c.w.ep, 1), 0);
-	fake_complete_all(c.w.qp);
-	expect_comp(c.w.cq, NUMBER(1), FI_SEND | FI_MSG, 0, 0);
-	CT_EXPECT_EQ(atomic_load(&((struct pvb_cntr *)c.cntr[SENDS])->cntr.value), 1);
-	counted_close(&c);
+	CT_ASSERT_TRUE(counted_open(t, NULL, FI_WAIT_NONE));
+	CT_EXPECT_EQ(send_number(t->w.ep, 1), 0);
+	fake_complete_all(t->w.qp);
+	expect_comp(t->w.cq, NUMBER(1), FI_SEND | FI_MSG, 0, 0);
+	CT_EXPECT_EQ(atomic_load(&((struct pvb_cntr *)t->cntr[SENDS])->cntr.value), 1);
 }
 
-CT_TEST(pvb_cntr, a_queue_nobody_reads_keeps_what_it_has_and_counts_no_further)
+CT_TEST_F(pvb_cntr, a_queue_nobody_reads_keeps_what_it_has_and_counts_no_further)
 {
 	unsigned int posted = 0, errors;
-	struct counted c;
 
-	CT_ASSERT_TRUE(counted_open(&c, NULL, FI_WAIT_NONE));
+	CT_ASSERT_TRUE(counted_open(t, NULL, FI_WAIT_NONE));
 	for (int round = 0; round < 100; round++) {
-		while (!send_number(c.w.ep, 1))
+		while (!send_number(t->w.ep, 1))
 			posted++;
-		fake_complete_all(c.w.qp);
-		fi_cntr_read(c.cntr[SENDS]);
+		fake_complete_all(t->w.qp);
+		fi_cntr_read(t->cntr[SENDS]);
 	}
-	CT_EXPECT_LE(fi_cntr_read(c.cntr[SENDS]), posted);
-	CT_EXPECT_EQ(read_all_comps(c.w.cq, &errors), posted);
-	CT_EXPECT_EQ(fi_cntr_read(c.cntr[SENDS]), posted);
-	counted_close(&c);
+	CT_EXPECT_LE(fi_cntr_read(t->cntr[SENDS]), posted);
+	CT_EXPECT_EQ(read_all_comps(t->w.cq, &errors), posted);
+	CT_EXPECT_EQ(fi_cntr_read(t->cntr[SENDS]), posted);
 }
 
-CT_TEST(pvb_cntr, failures_are_counted_apart_injects_among_them)
+CT_TEST_F(pvb_cntr, failures_are_counted_apart_injects_among_them)
 {
-	struct counted c;
-
-	CT_ASSERT_TRUE(counted_open(&c, &selective, FI_WAIT_NONE));
-	CT_EXPECT_EQ(recv_number(c.w.ep, 1), 0);
-	post_each(&c);
-	fake_complete(c.w.qp, 1);
-	fake_send_error(c.w.qp, IBV_WC_RETRY_EXC_ERR);
-	expect_counts(&c, 1, 0, 0, 0);
-	expect_errors(&c, 2, 1, 2, 1);
-	counted_close(&c);
+	CT_EXPECT_EQ(recv_number(t->w.ep, 1), 0);
+	post_each(t);
+	fake_complete(t->w.qp, 1);
+	fake_send_error(t->w.qp, IBV_WC_RETRY_EXC_ERR);
+	expect_counts(t, 1, 0, 0, 0);
+	expect_errors(t, 2, 1, 2, 1);
 }
 
-CT_TEST(pvb_cntr, what_a_close_cancels_is_counted)
+CT_TEST_F(pvb_cntr, what_a_close_cancels_is_counted)
 {
-	struct counted c;
-
-	CT_ASSERT_TRUE(counted_open(&c, &selective, FI_WAIT_NONE));
-	CT_EXPECT_EQ(recv_number(c.w.ep, 1), 0);
-	post_each(&c);
-	world_close_ep(&c.w);
-	expect_counts(&c, 0, 0, 0, 0);
-	expect_errors(&c, 3, 1, 2, 1);
-	CT_EXPECT_EQ(fi_endpoint(c.w.domain, c.w.info, &c.w.ep, NULL), 0);
-	counted_close(&c);
+	CT_EXPECT_EQ(recv_number(t->w.ep, 1), 0);
+	post_each(t);
+	world_close_ep(&t->w);
+	expect_counts(t, 0, 0, 0, 0);
+	expect_errors(t, 3, 1, 2, 1);
+	CT_EXPECT_EQ(fi_endpoint(t->w.domain, t->w.info, &t->w.ep, NULL), 0);
 }
 
-CT_TEST(pvb_cntr, what_a_silent_device_does_not_return_is_counted_as_failed)
+CT_TEST_F(pvb_cntr, what_a_silent_device_does_not_return_is_counted_as_failed)
 {
-	struct counted c;
-
-	CT_ASSERT_TRUE(counted_open(&c, &selective, FI_WAIT_NONE));
 	fake_devices[0].no_flush = true;
 	world_polls_take_time();
 	pvb_params.close_timeout = 1;
-	post_each(&c);
-	world_close_ep(&c.w);
-	expect_errors(&c, 3, 1, 2, 0);
-	CT_EXPECT_EQ(fi_endpoint(c.w.domain, c.w.info, &c.w.ep, NULL), 0);
-	counted_close(&c);
+	post_each(t);
+	world_close_ep(&t->w);
+	expect_errors(t, 3, 1, 2, 0);
+	CT_EXPECT_EQ(fi_endpoint(t->w.domain, t->w.info, &t->w.ep, NULL), 0);
 }
 
-CT_TEST(pvb_cntr, an_accepted_operation_that_the_device_refuses_later_is_counted)
+CT_TEST_F(pvb_cntr, an_accepted_operation_that_the_device_refuses_later_is_counted)
 {
-	struct counted c;
-
-	CT_ASSERT_TRUE(counted_open(&c, NULL, FI_WAIT_NONE));
-	CT_EXPECT_EQ(send_more(c.w.ep, 1), 0);
+	CT_ASSERT_TRUE(counted_open(t, NULL, FI_WAIT_NONE));
+	CT_EXPECT_EQ(send_more(t->w.ep, 1), 0);
 	fake_fail(FAKE_POST_SEND, 1, EINVAL);
-	CT_EXPECT_EQ(send_number(c.w.ep, 2), -FI_EINVAL);
-	expect_counts(&c, 0, 0, 0, 0);
-	expect_errors(&c, 1, 0, 0, 0);
-	counted_close(&c);
+	CT_EXPECT_EQ(send_number(t->w.ep, 2), -FI_EINVAL);
+	expect_counts(t, 0, 0, 0, 0);
+	expect_errors(t, 1, 0, 0, 0);
 }
 
 CT_TEST(pvb_cntr, one_counter_may_count_several_things_of_several_endpoints)

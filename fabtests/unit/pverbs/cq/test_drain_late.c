@@ -49,21 +49,17 @@ static bool open_beside(struct world *w, struct fid_ep **busy)
 	return true;
 }
 
-CT_TEST(cq_drain, closing_waits_for_a_device_that_flushes_late)
-{
-	unsigned int errors;
-	struct world w;
+CT_FIXTURE(cq_drain, struct world, world_fresh, world_close);
 
-	world_reset();
+CT_TEST_F(cq_drain, closing_waits_for_a_device_that_flushes_late)
+{
 	fake_devices[0].no_flush = true;
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(send_number(w.ep, 1), 0);
-	CT_EXPECT_EQ(recv_number(w.ep, 2), 0);
-	close_late(&w, &(struct late){.flush_at = 20});
+	CT_ASSERT_TRUE(world_open_connected(t, NULL));
+	CT_EXPECT_EQ(send_number(t->ep, 1), 0);
+	CT_EXPECT_EQ(recv_number(t->ep, 2), 0);
+	close_late(t, &(struct late){.flush_at = 20});
 	CT_EXPECT_GE(late.polls, 20);
-	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), 2);
-	CT_EXPECT_EQ(errors, 2);
-	world_close(&w);
+	expect_failed_comps(t->cq, 2);
 }
 
 /* Each poll takes a millisecond. */
@@ -75,48 +71,40 @@ static void timed_poll(void *arg)
 }
 
 /* Send 1 is given up; its completion is there when the receives are waited for. */
-CT_TEST(cq_drain, what_was_given_up_is_not_reported_again)
+CT_TEST_F(cq_drain, what_was_given_up_is_not_reported_again)
 {
-	unsigned int errors;
-	struct world w;
-
-	world_reset();
 	fake_devices[0].no_flush = true;
 	pvb_params.close_timeout = 50;
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(send_number(w.ep, 1), 0);
-	CT_EXPECT_EQ(recv_number(w.ep, 2), 0);
-	late = (struct late){.closing = w.qp, .flush_at = 51};
+	CT_ASSERT_TRUE(world_open_connected(t, NULL));
+	CT_EXPECT_EQ(send_number(t->ep, 1), 0);
+	CT_EXPECT_EQ(recv_number(t->ep, 2), 0);
+	late = (struct late){.closing = t->qp, .flush_at = 51};
 	ct_time_stop();
 	fake_devices[0].poll_hook = timed_poll;
-	world_close_ep(&w);
+	world_close_ep(t);
 	fake_devices[0].poll_hook = NULL;
 	CT_EXPECT_GE(late.polls, 51);
-	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), 2);
-	CT_EXPECT_EQ(errors, 2);
-	world_close(&w);
+	expect_failed_comps(t->cq, 2);
 }
 
-CT_TEST(cq_drain, an_endpoint_that_goes_on_sending_loses_no_completion)
+CT_TEST_F(cq_drain, an_endpoint_that_goes_on_sending_loses_no_completion)
 {
 	struct fi_cq_data_entry entry;
 	unsigned int sent = 0;
 	struct fid_ep *busy;
-	struct world w;
 	ssize_t ret;
 
-	CT_ASSERT_TRUE(open_beside(&w, &busy));
-	close_late(&w, &(struct late){.busy = busy, .flush_at = 100});
+	CT_ASSERT_TRUE(open_beside(t, &busy));
+	close_late(t, &(struct late){.busy = busy, .flush_at = 100});
 	CT_EXPECT_GT(late.sent, 300);
-	while ((ret = fi_cq_read(w.cq, &entry, 1)) != -FI_EAGAIN) {
+	while ((ret = fi_cq_read(t->cq, &entry, 1)) != -FI_EAGAIN) {
 		if (ret == 1)
 			CT_EXPECT_EQ(entry.op_context, NUMBER(1000 + sent++));
 		else
-			expect_cq_error(w.cq, NUMBER(7), FI_RECV | FI_MSG, FI_ECANCELED);
+			expect_cq_error(t->cq, NUMBER(7), FI_RECV | FI_MSG, FI_ECANCELED);
 	}
 	CT_EXPECT_EQ(sent, late.sent);
 	CT_EXPECT_EQ(fi_close(&busy->fid), 0);
-	world_close(&w);
 }
 
 /*
@@ -161,20 +149,17 @@ CT_TEST(cq_drain, without_memory_closing_fails_and_changes_nothing)
 	CT_EXPECT_LT(polls, 300);
 }
 
-CT_TEST(cq_drain, memory_that_runs_out_meanwhile_is_logged_and_closing_ends)
+CT_TEST_F(cq_drain, memory_that_runs_out_meanwhile_is_logged_and_closing_ends)
 {
 	struct fid_ep *busy;
 	unsigned int errors;
-	struct world w;
 
-	CT_ASSERT_TRUE(open_beside(&w, &busy));
-	close_late(&w,
-		   &(struct late){.busy = busy, .flush_at = 1000, .fail_alloc_at = 2});
+	CT_ASSERT_TRUE(open_beside(t, &busy));
+	close_late(t, &(struct late){.busy = busy, .flush_at = 1000, .fail_alloc_at = 2});
 	CT_EXPECT_TRUE(ct_alloc_failed());
 	CT_EXPECT_LT(late.polls, 100);
 	CT_EXPECT_STRSTR(ct_log_last(), "no memory");
-	CT_EXPECT_GT(read_all_comps(w.cq, &errors), 0);
+	CT_EXPECT_GT(read_all_comps(t->cq, &errors), 0);
 	fake_devices[0].no_flush = false;
 	CT_EXPECT_EQ(fi_close(&busy->fid), 0);
-	world_close(&w);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A device that is taken away: what ends, who wakes, what is refused, and closing. */
-#include <unistd.h>
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
+#include <unistd.h>
 #include "cq/removal.h"
 #include "ct_fid.h"
 #include "../persist/durable.h"
@@ -30,7 +29,6 @@ static void all_ends_once(bool silent)
 {
 	struct fid_ep *idle;
 	struct world w;
-	unsigned int errors;
 
 	CT_NOTE("silent: %d", silent);
 	world_reset();
@@ -47,8 +45,7 @@ static void all_ends_once(bool silent)
 	/* What the device did stays done. */
 	expect_comp(w.cq, NUMBER(1), FI_SEND | FI_MSG, 0, 0);
 	read_in_vain(w.cq);
-	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), 6);
-	CT_EXPECT_EQ(errors, 6);
+	expect_failed_comps(w.cq, 6);
 	fake_flush(w.qp);
 	read_in_vain(w.cq);
 	expect_no_comp(w.cq);
@@ -69,45 +66,35 @@ CT_TEST(removal, each_operation_ends_once_and_each_connection_hears_of_it_once)
 	all_ends_once(false);
 }
 
+CT_FIXTURE(removal, struct world, world_fresh, world_close);
+
 /* rdma_cm may be the first to say so. */
-CT_TEST(removal, an_event_of_the_connection_ends_all_of_the_device)
+CT_TEST_F(removal, an_event_of_the_connection_ends_all_of_the_device)
 {
-	unsigned int errors;
-	struct world w;
-
-	world_reset();
 	fake_devices[0].no_flush = true;
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(send_number(w.ep, 1), 0);
+	CT_ASSERT_TRUE(world_open_connected(t, NULL));
+	CT_EXPECT_EQ(send_number(t->ep, 1), 0);
 	fake_devices[0].gone = true;
-	fake_event(w.id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL, 0);
-	expect_event(w.eq, FI_SHUTDOWN, &w.ep->fid, NULL, 0);
-	CT_EXPECT_EQ(send_number(w.ep, 2), -FI_ENODEV);
-	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), 1);
-	CT_EXPECT_EQ(errors, 1);
-	world_close(&w);
+	fake_event(t->id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL, 0);
+	expect_event(t->eq, FI_SHUTDOWN, &t->ep->fid, NULL, 0);
+	CT_EXPECT_EQ(send_number(t->ep, 2), -FI_ENODEV);
+	expect_failed_comps(t->cq, 1);
 }
 
-CT_TEST(removal, what_is_posted_and_not_read_ends_when_the_endpoint_closes)
+CT_TEST_F(removal, what_is_posted_and_not_read_ends_when_the_endpoint_closes)
 {
-	unsigned int errors;
-	struct world w;
-
-	world_reset();
 	fake_devices[0].no_flush = true;
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(send_number(w.ep, 1), 0);
-	CT_EXPECT_EQ(send_quietly(w.ep, 2), 0);
-	CT_EXPECT_EQ(recv_number(w.ep, 3), 0);
+	CT_ASSERT_TRUE(world_open_connected(t, NULL));
+	CT_EXPECT_EQ(send_number(t->ep, 1), 0);
+	CT_EXPECT_EQ(send_quietly(t->ep, 2), 0);
+	CT_EXPECT_EQ(recv_number(t->ep, 3), 0);
 	pvb_params.close_timeout = 600000;
-	world_remove(&w);
-	world_close_ep(&w);
-	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), 3);
-	CT_EXPECT_EQ(errors, 3);
-	world_close(&w);
+	world_remove(t);
+	world_close_ep(t);
+	expect_failed_comps(t->cq, 3);
 }
 
-CT_TEST(removal, new_calls_say_that_there_is_no_device)
+CT_TEST_F(removal, new_calls_say_that_there_is_no_device)
 {
 	struct fi_cq_attr cq_attr = {.wait_obj = FI_WAIT_NONE};
 	struct fi_rx_attr rx_attr = {.size = 4, .iov_limit = 1};
@@ -119,38 +106,33 @@ CT_TEST(removal, new_calls_say_that_there_is_no_device)
 	struct fid_cq *cq;
 	struct fid_mr *mr;
 	struct fid *fids[1];
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
-	CT_ASSERT_EQ(fi_mr_reg(w.domain, buf, 8, FI_SEND, 0, 0, 0, &mr, NULL), 0);
-	CT_ASSERT_EQ(fi_srx_context(w.domain, &rx_attr, &srx, NULL), 0);
+	CT_ASSERT_TRUE(world_open_connected(t, &opts));
+	CT_ASSERT_EQ(fi_mr_reg(t->domain, buf, 8, FI_SEND, 0, 0, 0, &mr, NULL), 0);
+	CT_ASSERT_EQ(fi_srx_context(t->domain, &rx_attr, &srx, NULL), 0);
 	CT_EXPECT_EQ(recv_number(srx, 1), 0);
-	CT_ASSERT_EQ(fi_endpoint(w.domain, w.info, &ep, NULL), 0);
-	CT_EXPECT_EQ(fi_ep_bind(ep, &w.eq->fid, 0), 0);
-	CT_EXPECT_EQ(fi_ep_bind(ep, &w.cq->fid, FI_TRANSMIT | FI_RECV), 0);
-	world_remove(&w);
+	CT_ASSERT_TRUE(world_new_ep(t, &ep));
+	world_remove(t);
 	/* Before anybody has heard of it. */
 	CT_EXPECT_EQ(fi_enable(ep), -FI_ENODEV);
-	CT_EXPECT_EQ(fi_connect(ep, w.info->dest_addr, NULL, 0), -FI_ENODEV);
-	CT_EXPECT_EQ(send_number(w.ep, 1), -FI_ENODEV);
-	CT_EXPECT_EQ(recv_number(w.ep, 1), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_connect(ep, t->info->dest_addr, NULL, 0), -FI_ENODEV);
+	CT_EXPECT_EQ(send_number(t->ep, 1), -FI_ENODEV);
+	CT_EXPECT_EQ(recv_number(t->ep, 1), -FI_ENODEV);
 	CT_EXPECT_EQ(recv_number(srx, 2), -FI_ENODEV);
-	CT_EXPECT_EQ(fi_cq_sread(w.cq, &entry, 1, NULL, -1), -FI_ENODEV);
-	fids[0] = &w.cq->fid;
-	CT_EXPECT_EQ(fi_trywait(w.fabric, fids, 1), -FI_ENODEV);
-	CT_EXPECT_EQ(fi_cq_read(w.cq, &entry, 1), -FI_EAGAIN);
-	CT_EXPECT_EQ(fi_cq_open(w.domain, &cq_attr, &cq, NULL), -FI_ENODEV);
-	CT_EXPECT_EQ(fi_cntr_open(w.domain, NULL, &cntr, NULL), -FI_ENODEV);
-	CT_EXPECT_EQ(fi_endpoint(w.domain, w.info, &w.ep, NULL), -FI_ENODEV);
-	CT_EXPECT_EQ(fi_srx_context(w.domain, &rx_attr, &srx, NULL), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_cq_sread(t->cq, &entry, 1, NULL, -1), -FI_ENODEV);
+	fids[0] = &t->cq->fid;
+	CT_EXPECT_EQ(fi_trywait(t->fabric, fids, 1), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_cq_read(t->cq, &entry, 1), -FI_EAGAIN);
+	CT_EXPECT_EQ(fi_cq_open(t->domain, &cq_attr, &cq, NULL), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_cntr_open(t->domain, NULL, &cntr, NULL), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_endpoint(t->domain, t->info, &t->ep, NULL), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_srx_context(t->domain, &rx_attr, &srx, NULL), -FI_ENODEV);
 	/* Destroying fails at the device, and closes all the same. */
 	CT_EXPECT_EQ(fi_close(&mr->fid), 0);
-	CT_EXPECT_EQ(fi_mr_reg(w.domain, buf, 8, FI_SEND, 0, 0, 0, &mr, NULL),
+	CT_EXPECT_EQ(fi_mr_reg(t->domain, buf, 8, FI_SEND, 0, 0, 0, &mr, NULL),
 		     -FI_ENODEV);
 	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
 	CT_EXPECT_EQ(fi_close(&srx->fid), 0);
-	world_close(&w);
 }
 
 /* rdma_cm says so, and the device takes what it is given. */
@@ -161,20 +143,17 @@ static void heard_of(void *w)
 		     NULL, 0);
 }
 
-CT_TEST(removal, a_shared_context_that_is_being_opened_has_no_device_either)
+CT_TEST_F(removal, a_shared_context_that_is_being_opened_has_no_device_either)
 {
 	struct fid_ep *srx;
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	fake_before(FAKE_CREATE_SRQ, 1, heard_of, &w);
-	CT_ASSERT_EQ(fi_srx_context(w.domain, NULL, &srx, NULL), 0);
+	CT_ASSERT_TRUE(world_open_connected(t, NULL));
+	fake_before(FAKE_CREATE_SRQ, 1, heard_of, t);
+	CT_ASSERT_EQ(fi_srx_context(t->domain, NULL, &srx, NULL), 0);
 	CT_EXPECT_EQ(recv_number(srx, 1), -FI_ENODEV);
 	CT_EXPECT_EQ(fi_recvv(srx, NULL, NULL, 0, 0, NULL), -FI_ENODEV);
 	CT_EXPECT_EQ(fi_recvmsg(srx, &(struct fi_msg){0}, 0), -FI_ENODEV);
 	CT_EXPECT_EQ(fi_close(&srx->fid), 0);
-	world_close(&w);
 }
 
 static void *sleep_in_cq(void *cq)
@@ -191,108 +170,105 @@ static void *sleep_in_cntr(void *cntr)
 	return NULL;
 }
 
-CT_TEST(removal, who_waits_wakes)
+CT_TEST_F(removal, who_waits_wakes)
 {
 	struct fi_cntr_attr attr = {.wait_obj = FI_WAIT_UNSPEC};
 	const struct world_opts opts = {.wait_obj = FI_WAIT_FD};
 	struct fid_cntr *cntr;
 	pthread_t thread[3];
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
-	CT_ASSERT_EQ(fi_cntr_open(w.domain, &attr, &cntr, NULL), 0);
-	CT_ASSERT_EQ(pthread_create(&thread[0], NULL, sleep_in_cq, w.cq), 0);
-	CT_ASSERT_EQ(pthread_create(&thread[1], NULL, sleep_in_cq, w.cq), 0);
+	CT_ASSERT_TRUE(world_open_connected(t, &opts));
+	CT_ASSERT_EQ(fi_cntr_open(t->domain, &attr, &cntr, NULL), 0);
+	CT_ASSERT_EQ(pthread_create(&thread[0], NULL, sleep_in_cq, t->cq), 0);
+	CT_ASSERT_EQ(pthread_create(&thread[1], NULL, sleep_in_cq, t->cq), 0);
 	CT_ASSERT_EQ(pthread_create(&thread[2], NULL, sleep_in_cntr, cntr), 0);
 	CT_EXPECT_SOON(ct_waiting() == 3);
-	world_remove(&w);
+	world_remove(t);
 	for (int i = 0; i < 3; i++)
 		pthread_join(thread[i], NULL);
 	CT_EXPECT_EQ(fi_close(&cntr->fid), 0);
-	world_close(&w);
 }
 
 /* Also if rdma_cm is the first to say so, and the event of the device never comes. */
-CT_TEST(removal, every_descriptor_becomes_readable)
+CT_TEST_F(removal, every_descriptor_becomes_readable)
 {
 	struct fi_cntr_attr cntr_attr = {.wait_obj = FI_WAIT_FD};
 	struct fi_cq_attr cq_attr = {.wait_obj = FI_WAIT_FD};
 	const struct world_opts opts = {.wait_obj = FI_WAIT_FD};
 	struct fid_cntr *cntr;
 	struct fid_cq *unused;
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
-	CT_ASSERT_EQ(fi_cq_open(w.domain, &cq_attr, &unused, NULL), 0);
-	CT_ASSERT_EQ(fi_cntr_open(w.domain, &cntr_attr, &cntr, NULL), 0);
-	struct fid *fids[] = {&w.cq->fid, &unused->fid, &cntr->fid};
+	CT_ASSERT_TRUE(world_open_connected(t, &opts));
+	CT_ASSERT_EQ(fi_cq_open(t->domain, &cq_attr, &unused, NULL), 0);
+	CT_ASSERT_EQ(fi_cntr_open(t->domain, &cntr_attr, &cntr, NULL), 0);
+	struct fid *fids[] = {&t->cq->fid, &unused->fid, &cntr->fid};
 
-	CT_EXPECT_EQ(fi_trywait(w.fabric, fids, 3), 0);
+	CT_EXPECT_EQ(fi_trywait(t->fabric, fids, 3), 0);
 	for (int i = 0; i < 3; i++)
 		CT_EXPECT_FALSE(ct_readable(fids[i]));
-	heard_of(&w);
+	heard_of(t);
 	for (int i = 0; i < 3; i++) {
 		CT_NOTE("object %d", i);
 		CT_EXPECT_TRUE(ct_readable(fids[i]));
-		CT_EXPECT_EQ(fi_trywait(w.fabric, &fids[i], 1), -FI_ENODEV);
+		CT_EXPECT_EQ(fi_trywait(t->fabric, &fids[i], 1), -FI_ENODEV);
 		/* It stays so: nothing will come any more. */
 		CT_EXPECT_TRUE(ct_readable(fids[i]));
 	}
 	CT_EXPECT_EQ(fi_close(&cntr->fid), 0);
 	CT_EXPECT_EQ(fi_close(&unused->fid), 0);
-	world_close(&w);
 }
 
-CT_TEST(removal, a_counter_that_nothing_feeds_hears_of_it_itself)
+CT_TEST_F(removal, a_counter_that_nothing_feeds_hears_of_it_itself)
 {
 	struct fi_cntr_attr attr = {.wait_obj = FI_WAIT_FD};
 	struct fid_cntr *cntr;
 	struct fid *fid;
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_ASSERT_EQ(fi_cntr_open(w.domain, &attr, &cntr, NULL), 0);
+	CT_ASSERT_TRUE(world_open_connected(t, NULL));
+	CT_ASSERT_EQ(fi_cntr_open(t->domain, &attr, &cntr, NULL), 0);
 	fid = &cntr->fid;
-	CT_EXPECT_EQ(fi_trywait(w.fabric, &fid, 1), 0);
-	world_remove(&w);
+	CT_EXPECT_EQ(fi_trywait(t->fabric, &fid, 1), 0);
+	world_remove(t);
 	CT_EXPECT_TRUE(ct_readable(fid));
-	CT_EXPECT_EQ(fi_trywait(w.fabric, &fid, 1), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_trywait(t->fabric, &fid, 1), -FI_ENODEV);
 	CT_EXPECT_EQ(fi_cntr_wait(cntr, 1, 1000), -FI_ENODEV);
 	CT_EXPECT_EQ(fi_close(fid), 0);
-	world_close(&w);
 }
 
 /* A program that reads only after fi_trywait would miss them. */
-CT_TEST(removal, what_ended_is_read_before_waiting_fails)
+CT_TEST_F(removal, what_ended_is_read_before_waiting_fails)
 {
 	const struct world_opts opts = {.wait_obj = FI_WAIT_FD};
 	unsigned int errors;
 	struct fid *fid;
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
-	fid = &w.cq->fid;
-	CT_EXPECT_EQ(send_number(w.ep, 1), 0);
-	world_remove(&w);
-	CT_EXPECT_EQ(fi_trywait(w.fabric, &fid, 1), -FI_EAGAIN);
-	CT_EXPECT_EQ(fi_trywait(w.fabric, &fid, 1), -FI_EAGAIN);
-	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), 1);
-	CT_EXPECT_EQ(fi_trywait(w.fabric, &fid, 1), -FI_ENODEV);
-	world_close(&w);
+	CT_ASSERT_TRUE(world_open_connected(t, &opts));
+	fid = &t->cq->fid;
+	CT_EXPECT_EQ(send_number(t->ep, 1), 0);
+	world_remove(t);
+	CT_EXPECT_EQ(fi_trywait(t->fabric, &fid, 1), -FI_EAGAIN);
+	CT_EXPECT_EQ(fi_trywait(t->fabric, &fid, 1), -FI_EAGAIN);
+	CT_EXPECT_EQ(read_all_comps(t->cq, &errors), 1);
+	CT_EXPECT_EQ(fi_trywait(t->fabric, &fid, 1), -FI_ENODEV);
+}
+
+/* A silent device. The clock is stopped: on a busy machine answers would be late. */
+static bool open_durable(struct durable *d)
+{
+	if (!durable_open(d, NULL))
+		return false;
+	ct_time_stop();
+	fake_devices[0].no_flush = true;
+	return true;
 }
 
 /* What the target may have done is not known: no durable operation succeeds. */
 CT_TEST(removal, a_durable_operation_ends_with_an_error)
 {
 	unsigned int errors;
-	struct durable d;
+	struct durable d = {0};
 
-	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	fake_devices[0].no_flush = true;
+	CT_ASSERT_TRUE(open_durable(&d));
 	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_REQUESTS, 0), 0);
 	CT_EXPECT_EQ(durable_write(&d, 2, 64, 64, KEY_READS, 0), 0);
 	CT_EXPECT_EQ(durable_write(&d, 3, 128, 64, KEY_REQUESTS, 0), 0);
@@ -310,11 +286,10 @@ CT_TEST(removal, a_durable_operation_ends_with_an_error)
 /* Of three only the first has completed, and waits for its answer. */
 CT_TEST(removal, what_is_held_back_and_what_is_behind_it_ends_once)
 {
-	unsigned int errors, first;
-	struct durable d;
+	unsigned int first;
+	struct durable d = {0};
 
-	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	fake_devices[0].no_flush = true;
+	CT_ASSERT_TRUE(open_durable(&d));
 	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_REQUESTS, 0), 0);
 	first = d.w.qp->sq.posted;
 	CT_EXPECT_EQ(durable_write(&d, 2, 64, 64, KEY_REQUESTS, 0), 0);
@@ -323,8 +298,7 @@ CT_TEST(removal, what_is_held_back_and_what_is_behind_it_ends_once)
 	expect_no_comp(d.w.cq);
 	world_remove(&d.w);
 	read_in_vain(d.w.cq);
-	CT_EXPECT_EQ(read_all_comps(d.w.cq, &errors), 3);
-	CT_EXPECT_EQ(errors, 3);
+	expect_failed_comps(d.w.cq, 3);
 	read_in_vain(d.w.cq);
 	expect_no_comp(d.w.cq);
 	durable_close(&d);
@@ -336,19 +310,17 @@ CT_TEST(removal, nothing_is_posted_or_done_any_more)
 	const struct pvb_wire_message request = {.kind = PVB_WIRE_REQUEST,
 						 .number = 1,
 						 .fence = 1};
-	unsigned int posted, errors;
-	struct durable d;
+	unsigned int posted;
+	struct durable d = {0};
 
-	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	fake_devices[0].no_flush = true;
+	CT_ASSERT_TRUE(open_durable(&d));
 	CT_EXPECT_EQ(send_more(d.w.ep, 1), 0);
 	posted = d.w.qp->sq.posted;
 	world_remove(&d.w);
 	read_in_vain(d.w.cq);
 	durable_message(&d, &request);
 	read_in_vain(d.w.cq);
-	CT_EXPECT_EQ(read_all_comps(d.w.cq, &errors), 1);
-	CT_EXPECT_EQ(errors, 1);
+	expect_failed_comps(d.w.cq, 1);
 	for (int i = 0; i < 2; i++)
 		CT_EXPECT_EQ(send_number(d.w.ep, 2), -FI_ENODEV);
 	CT_EXPECT_EQ(send_more(d.w.ep, 2), -FI_ENODEV);
@@ -368,53 +340,47 @@ static void post_both(struct world *w, uintptr_t count)
 }
 
 /* Whoever reads next tries again: none is lost. */
-CT_TEST(removal, without_memory_for_what_ended_it_ends_later)
+CT_TEST_F(removal, without_memory_for_what_ended_it_ends_later)
 {
 	const struct world_opts opts = {.wait_obj = FI_WAIT_FD,
 					.tx_size = 100,
 					.rx_size = 100};
 	unsigned int errors;
 	struct fid *fid;
-	struct world w;
 
-	world_reset();
 	fake_devices[0].no_flush = true;
-	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
-	fid = &w.cq->fid;
+	CT_ASSERT_TRUE(world_open_connected(t, &opts));
+	fid = &t->cq->fid;
 	/* What is done and not read fills what there is room for. */
-	post_both(&w, 100);
-	fake_complete_all(w.qp);
+	post_both(t, 100);
+	fake_complete_all(t->qp);
 	for (int i = 0; i < 100; i++)
-		fake_receive(w.qp, IBV_WC_RECV, 0, NULL);
-	while (crn_ring_used(&ep_of(w.ep)->qp.sq.ring) ||
-	       crn_ring_used(&ep_of(w.ep)->qp.rq.ring))
-		CT_EXPECT_EQ(fi_cq_read(w.cq, NULL, 0), 0);
-	post_both(&w, 100);
-	heard_of(&w);
+		fake_receive(t->qp, IBV_WC_RECV, 0, NULL);
+	while (crn_ring_used(&ep_of(t->ep)->qp.sq.ring) ||
+	       crn_ring_used(&ep_of(t->ep)->qp.rq.ring))
+		CT_EXPECT_EQ(fi_cq_read(t->cq, NULL, 0), 0);
+	post_both(t, 100);
+	heard_of(t);
 	ct_fail_alloc(1);
-	CT_EXPECT_EQ(fi_trywait(w.fabric, &fid, 1), -FI_EAGAIN);
+	CT_EXPECT_EQ(fi_trywait(t->fabric, &fid, 1), -FI_EAGAIN);
 	CT_EXPECT_TRUE(ct_alloc_failed());
-	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), 400);
+	CT_EXPECT_EQ(read_all_comps(t->cq, &errors), 400);
 	CT_EXPECT_EQ(errors, 200);
-	expect_no_comp(w.cq);
-	world_close(&w);
+	expect_no_comp(t->cq);
 }
 
 /* Only what the kernel took away needs no destroying. */
-CT_TEST(removal, what_is_in_use_is_not_closed_although_the_device_is_gone)
+CT_TEST_F(removal, what_is_in_use_is_not_closed_although_the_device_is_gone)
 {
 	static char buf[8];
 	struct fid_mr *mr;
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_ASSERT_EQ(fi_mr_reg(w.domain, buf, 8, FI_SEND, 0, 0, 0, &mr, NULL), 0);
-	world_remove(&w);
+	CT_ASSERT_TRUE(world_open_connected(t, NULL));
+	CT_ASSERT_EQ(fi_mr_reg(t->domain, buf, 8, FI_SEND, 0, 0, 0, &mr, NULL), 0);
+	world_remove(t);
 	fake_fail(FAKE_DEREG_MR, 1, EBUSY);
 	CT_ASSERT_EQ(fi_close(&mr->fid), -FI_EBUSY);
 	CT_EXPECT_EQ(fi_close(&mr->fid), 0);
-	world_close(&w);
 }
 
 /* And whoever reads completions has ended all that there was. */
@@ -424,24 +390,19 @@ static void heard_of_and_read(void *w)
 	expect_no_comp(((struct world *)w)->cq);
 }
 
-CT_TEST(removal, an_endpoint_that_is_being_enabled_has_no_device_either)
+CT_TEST_F(removal, an_endpoint_that_is_being_enabled_has_no_device_either)
 {
 	struct fid_ep *ep;
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_ASSERT_EQ(fi_endpoint(w.domain, w.info, &ep, NULL), 0);
-	CT_EXPECT_EQ(fi_ep_bind(ep, &w.eq->fid, 0), 0);
-	CT_EXPECT_EQ(fi_ep_bind(ep, &w.cq->fid, FI_TRANSMIT | FI_RECV), 0);
-	fake_before(FAKE_CREATE_QP, 1, heard_of_and_read, &w);
+	CT_ASSERT_TRUE(world_open_connected(t, NULL));
+	CT_ASSERT_TRUE(world_new_ep(t, &ep));
+	fake_before(FAKE_CREATE_QP, 1, heard_of_and_read, t);
 	fi_enable(ep);
 	CT_EXPECT_EQ(fake_count(FAKE_CREATE_QP), 2);
 	CT_EXPECT_EQ(recv_number(ep, 1), -FI_ENODEV);
 	CT_EXPECT_EQ(qp_of(ep)->rq.posted, 0);
 	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
-	expect_no_comp(w.cq);
-	world_close(&w);
+	expect_no_comp(t->cq);
 }
 
 struct meanwhile {
@@ -472,19 +433,14 @@ static void remove_meanwhile(void *arg)
 	CT_EXPECT_FALSE(atomic_load(&meanwhile->done));
 }
 
-CT_TEST(removal, what_is_being_posted_ends_too)
+CT_TEST_F(removal, what_is_being_posted_ends_too)
 {
-	unsigned int errors;
-	struct world w;
-	struct meanwhile meanwhile = {.w = &w};
+	struct meanwhile meanwhile = {.w = t};
 
-	world_reset();
 	fake_devices[0].no_flush = true;
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
+	CT_ASSERT_TRUE(world_open_connected(t, NULL));
 	fake_before(FAKE_POST_LIST, 1, remove_meanwhile, &meanwhile);
-	CT_EXPECT_EQ(send_number(w.ep, 1), 0);
+	CT_EXPECT_EQ(send_number(t->ep, 1), 0);
 	pthread_join(meanwhile.thread, NULL);
-	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), 1);
-	CT_EXPECT_EQ(errors, 1);
-	world_close(&w);
+	expect_failed_comps(t->cq, 1);
 }

@@ -13,6 +13,7 @@ bool counted_open(struct counted *c, const struct world_opts *opts,
 	struct fi_cntr_attr attr = {.wait_obj = wait_obj};
 	struct world *w = &c->w;
 
+	counted_close(c);
 	world_reset();
 	if (!world_open_domain(w, opts))
 		return false;
@@ -30,6 +31,11 @@ bool counted_open(struct counted *c, const struct world_opts *opts,
 	CT_EXPECT_EQ(fi_enable(w->ep), 0);
 	w->qp = qp_of(w->ep);
 	return world_connect(w, w->ep);
+}
+
+void counted_start(struct counted *c)
+{
+	CT_ASSERT_TRUE(counted_open(c, &selective, FI_WAIT_NONE));
 }
 
 void counted_close(struct counted *c)

@@ -15,9 +15,12 @@ struct counted {
 };
 enum { SENDS, READS, WRITES, RECVS };
 
-/* After world_reset; opts may be NULL. False when a check failed. */
+/* Closes what c, which is zeroed otherwise, has open, and begins with world_reset; opts
+ * may be NULL. False when a check failed. */
 bool counted_open(struct counted *c, const struct world_opts *opts,
 		  enum fi_wait_obj wait_obj);
 void counted_close(struct counted *c);
+/* For CT_FIXTURE, whose tear-down is counted_close: selective, without wait object. */
+void counted_start(struct counted *c);
 
 #endif

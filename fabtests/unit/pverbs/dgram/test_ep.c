@@ -8,23 +8,22 @@
 #include "cq/cq.h"
 #include "world_dgram.h"
 
-CT_TEST(dgram_ep, fi_enable_makes_a_datagram_queue_pair_ready)
-{
-	struct dgram_world w;
+CT_FIXTURE(dgram_ep, struct dgram_world, dgram_start_domain, dgram_close);
 
-	CT_ASSERT_TRUE(dgram_open(&w, NULL));
-	CT_EXPECT_EQ(w.qp->ibv.qp_type, IBV_QPT_UD);
-	CT_EXPECT_EQ(w.qp->ibv.state, IBV_QPS_RTS);
-	CT_EXPECT_EQ(w.qp->attr[IBV_QPS_INIT].qkey, PVB_UD_QKEY);
-	CT_EXPECT_EQ(w.qp->attr[IBV_QPS_INIT].port_num, 1);
-	CT_EXPECT_EQ(w.qp->mask[IBV_QPS_INIT],
+CT_TEST_F(dgram_ep, fi_enable_makes_a_datagram_queue_pair_ready)
+{
+	CT_ASSERT_TRUE(dgram_open(t, NULL));
+	CT_EXPECT_EQ(t->qp->ibv.qp_type, IBV_QPT_UD);
+	CT_EXPECT_EQ(t->qp->ibv.state, IBV_QPS_RTS);
+	CT_EXPECT_EQ(t->qp->attr[IBV_QPS_INIT].qkey, PVB_UD_QKEY);
+	CT_EXPECT_EQ(t->qp->attr[IBV_QPS_INIT].port_num, 1);
+	CT_EXPECT_EQ(t->qp->mask[IBV_QPS_INIT],
 		     IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_QKEY);
-	CT_EXPECT_EQ(w.qp->mask[IBV_QPS_RTR], IBV_QP_STATE);
-	CT_EXPECT_EQ(w.qp->mask[IBV_QPS_RTS], IBV_QP_STATE | IBV_QP_SQ_PSN);
+	CT_EXPECT_EQ(t->qp->mask[IBV_QPS_RTR], IBV_QP_STATE);
+	CT_EXPECT_EQ(t->qp->mask[IBV_QPS_RTS], IBV_QP_STATE | IBV_QP_SQ_PSN);
 	/* Two more than the program's, for the GRH and what is too long. */
-	CT_EXPECT_EQ(w.qp->init.cap.max_recv_sge, w.info->rx_attr->iov_limit + 2);
-	CT_EXPECT_EQ(fi_enable(w.ep), 0);
-	dgram_close(&w);
+	CT_EXPECT_EQ(t->qp->init.cap.max_recv_sge, t->info->rx_attr->iov_limit + 2);
+	CT_EXPECT_EQ(fi_enable(t->ep), 0);
 }
 
 static void arrange_second_port(void)
@@ -35,142 +34,122 @@ static void arrange_second_port(void)
 	pvb_params.pkey = 0x8005;
 }
 
-CT_TEST(dgram_ep, its_queue_pair_and_handles_are_of_its_port_and_partition)
+CT_TEST_F(dgram_ep, its_queue_pair_and_handles_are_of_its_port_and_partition)
 {
 	struct pvb_ud_addr name;
 	size_t len = sizeof(name);
-	struct dgram_world w;
 
 	CT_ASSERT_TRUE(dgram_open(
-		&w, &(struct dgram_opts){.ib = true, .arrange = arrange_second_port}));
-	CT_EXPECT_EQ(w.qp->attr[IBV_QPS_INIT].port_num, 2);
-	CT_EXPECT_EQ(w.qp->attr[IBV_QPS_INIT].pkey_index, 2);
-	CT_EXPECT_EQ(fi_getname(&w.ep->fid, &name, &len), 0);
+		t, &(struct dgram_opts){.ib = true, .arrange = arrange_second_port}));
+	CT_EXPECT_EQ(t->qp->attr[IBV_QPS_INIT].port_num, 2);
+	CT_EXPECT_EQ(t->qp->attr[IBV_QPS_INIT].pkey_index, 2);
+	CT_EXPECT_EQ(fi_getname(&t->ep->fid, &name, &len), 0);
 	CT_EXPECT_EQ(name.pkey, 0x8005);
-	CT_EXPECT_EQ(fi_send(w.ep, NULL, 0, NULL, w.peer, NULL), 0);
-	CT_EXPECT_EQ(fake_newest(&w.qp->sq)->ah->attr.port_num, 2);
-	dgram_close(&w);
+	CT_EXPECT_EQ(fi_send(t->ep, NULL, 0, NULL, t->peer, NULL), 0);
+	CT_EXPECT_EQ(fake_newest(&t->qp->sq)->ah->attr.port_num, 2);
 }
 
-CT_TEST(dgram_ep, its_name_is_known_once_it_is_enabled)
+CT_TEST_F(dgram_ep, its_name_is_known_once_it_is_enabled)
 {
 	struct pvb_ud_addr name = {0};
 	size_t len = sizeof(name);
-	struct dgram_world w;
 	struct fid_ep *ep;
 	char text[PVB_UD_STRLEN], wanted[PVB_UD_STRLEN];
 
-	CT_ASSERT_TRUE(dgram_open(&w, &(struct dgram_opts){.ib = true}));
-	CT_EXPECT_EQ(fi_getname(&w.ep->fid, &name, &len), 0);
+	CT_ASSERT_TRUE(dgram_open(t, &(struct dgram_opts){.ib = true}));
+	CT_EXPECT_EQ(fi_getname(&t->ep->fid, &name, &len), 0);
 	CT_EXPECT_EQ(len, sizeof(name));
 	pvb_ud_text(&name, text, sizeof(text));
 	snprintf(wanted, sizeof(wanted), "fi_addr_ib_ud://::ffff:10.0.0.1:%x/7/ffff/0",
-		 w.qp->ibv.qp_num);
+		 t->qp->ibv.qp_num);
 	CT_EXPECT_STREQ(text, wanted);
 	len = 8;
-	CT_EXPECT_EQ(fi_getname(&w.ep->fid, &name, &len), -FI_ETOOSMALL);
+	CT_EXPECT_EQ(fi_getname(&t->ep->fid, &name, &len), -FI_ETOOSMALL);
 	CT_EXPECT_EQ(len, sizeof(name));
-	CT_EXPECT_EQ(fi_endpoint(w.domain, w.info, &ep, NULL), 0);
+	CT_EXPECT_EQ(fi_endpoint(t->domain, t->info, &ep, NULL), 0);
 	CT_EXPECT_EQ(fi_getname(&ep->fid, &name, &len), -FI_EOPBADSTATE);
 	CT_EXPECT_EQ(fi_send(ep, NULL, 0, NULL, 0, NULL), -FI_EOPBADSTATE);
 	CT_EXPECT_EQ(fi_recv(ep, NULL, 0, NULL, 0, NULL), -FI_EOPBADSTATE);
 	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
-	dgram_close(&w);
 }
 
-CT_TEST(dgram_ep, it_needs_a_vector_and_a_queue)
+CT_TEST_F(dgram_ep, it_needs_a_vector_and_a_queue)
 {
-	struct dgram_world w;
-
-	CT_ASSERT_TRUE(dgram_open_domain(&w, NULL));
-	CT_EXPECT_EQ(fi_endpoint(w.domain, w.info, &w.ep, NULL), 0);
-	CT_EXPECT_EQ(fi_enable(w.ep), -FI_ENOAV);
-	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.av->fid, 0), 0);
-	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.av->fid, 0), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_enable(w.ep), -FI_ENOCQ);
-	CT_EXPECT_EQ(fi_send(w.ep, NULL, 0, NULL, w.peer, NULL), -FI_EOPBADSTATE);
-	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.cq->fid, FI_TRANSMIT | FI_RECV), 0);
-	CT_EXPECT_EQ(fi_enable(w.ep), 0);
-	dgram_close(&w);
+	CT_EXPECT_EQ(fi_endpoint(t->domain, t->info, &t->ep, NULL), 0);
+	CT_EXPECT_EQ(fi_enable(t->ep), -FI_ENOAV);
+	CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->av->fid, 0), 0);
+	CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->av->fid, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_enable(t->ep), -FI_ENOCQ);
+	CT_EXPECT_EQ(fi_send(t->ep, NULL, 0, NULL, t->peer, NULL), -FI_EOPBADSTATE);
+	CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	CT_EXPECT_EQ(fi_enable(t->ep), 0);
 }
 
-CT_TEST(dgram_ep, a_vector_of_another_domain_is_refused)
+CT_TEST_F(dgram_ep, a_vector_of_another_domain_is_refused)
 {
 	struct fi_av_attr attr = {.type = FI_AV_TABLE};
 	struct fid_domain *domain;
-	struct dgram_world w;
 	struct fid_av *av;
 
-	CT_ASSERT_TRUE(dgram_open_domain(&w, NULL));
-	CT_EXPECT_EQ(fi_domain(w.fabric, w.info, &domain, NULL), 0);
+	CT_EXPECT_EQ(fi_domain(t->fabric, t->info, &domain, NULL), 0);
 	CT_EXPECT_EQ(fi_av_open(domain, &attr, &av, NULL), 0);
-	CT_EXPECT_EQ(fi_endpoint(w.domain, w.info, &w.ep, NULL), 0);
-	CT_EXPECT_EQ(fi_ep_bind(w.ep, &av->fid, 0), -FI_EDOMAIN);
+	CT_EXPECT_EQ(fi_endpoint(t->domain, t->info, &t->ep, NULL), 0);
+	CT_EXPECT_EQ(fi_ep_bind(t->ep, &av->fid, 0), -FI_EDOMAIN);
 	CT_EXPECT_EQ(fi_close(&av->fid), 0);
 	CT_EXPECT_EQ(fi_close(&domain->fid), 0);
-	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.av->fid, 0), 0);
-	dgram_close(&w);
+	CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->av->fid, 0), 0);
 }
 
-CT_TEST(dgram_ep, it_leaves_from_the_address_of_its_domain)
+CT_TEST_F(dgram_ep, it_leaves_from_the_address_of_its_domain)
 {
 	struct pvb_ud_addr *src;
-	struct dgram_world w;
 	struct fi_info *info;
 	struct fid_ep *ep;
 
-	CT_ASSERT_TRUE(dgram_open_domain(&w, NULL));
-	info = fi_dupinfo(w.info);
+	info = fi_dupinfo(t->info);
 	src = info->src_addr;
 	src->service = 7;
-	CT_EXPECT_EQ(fi_endpoint(w.domain, info, &ep, NULL), 0);
+	CT_EXPECT_EQ(fi_endpoint(t->domain, info, &ep, NULL), 0);
 	CT_EXPECT_EQ(ep_of(ep)->dgram->addr.service, 7);
 	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
 	src->gid[15] = 9;
-	CT_EXPECT_EQ(fi_endpoint(w.domain, info, &ep, NULL), -FI_EADDRNOTAVAIL);
+	CT_EXPECT_EQ(fi_endpoint(t->domain, info, &ep, NULL), -FI_EADDRNOTAVAIL);
 	info->src_addrlen = 16;
-	CT_EXPECT_EQ(fi_endpoint(w.domain, info, &ep, NULL), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_endpoint(t->domain, info, &ep, NULL), -FI_EINVAL);
 	fi_freeinfo(info);
-	dgram_close(&w);
 }
 
-CT_TEST(dgram_ep, it_has_no_connection)
+CT_TEST_F(dgram_ep, it_has_no_connection)
 {
 	struct pvb_ud_addr name;
 	size_t len = sizeof(name);
-	struct dgram_world w;
 
-	CT_ASSERT_TRUE(dgram_open(&w, NULL));
-	name = dgram_addr(&w, 1);
-	CT_EXPECT_EQ(fi_connect(w.ep, &name, NULL, 0), -FI_ENOSYS);
-	CT_EXPECT_EQ(fi_shutdown(w.ep, 0), -FI_ENOSYS);
-	CT_EXPECT_EQ(fi_getpeer(w.ep, &name, &len), -FI_ENOTCONN);
-	CT_EXPECT_EQ(fi_setname(&w.ep->fid, &name, len), -FI_EOPNOTSUPP);
-	CT_EXPECT_EQ(fi_write(w.ep, NULL, 0, NULL, w.peer, 0, 0, NULL), -FI_ENOSYS);
-	dgram_close(&w);
+	CT_ASSERT_TRUE(dgram_open(t, NULL));
+	name = dgram_addr(t, 1);
+	CT_EXPECT_EQ(fi_connect(t->ep, &name, NULL, 0), -FI_ENOSYS);
+	CT_EXPECT_EQ(fi_shutdown(t->ep, 0), -FI_ENOSYS);
+	CT_EXPECT_EQ(fi_getpeer(t->ep, &name, &len), -FI_ENOTCONN);
+	CT_EXPECT_EQ(fi_setname(&t->ep->fid, &name, len), -FI_EOPNOTSUPP);
+	CT_EXPECT_EQ(fi_write(t->ep, NULL, 0, NULL, t->peer, 0, 0, NULL), -FI_ENOSYS);
 }
 
 /* fi_close(3): what was posted is in the queue when the endpoint has gone. */
-CT_TEST(dgram_ep, closing_it_ends_what_is_outstanding)
+CT_TEST_F(dgram_ep, closing_it_ends_what_is_outstanding)
 {
-	struct dgram_world w;
-	unsigned int errors;
 	int i;
 
-	CT_ASSERT_TRUE(dgram_open(&w, NULL));
+	CT_ASSERT_TRUE(dgram_open(t, NULL));
 	for (i = 0; i < 3; i++) {
-		CT_EXPECT_EQ(fi_send(w.ep, NULL, 0, NULL, w.peer, NULL), 0);
-		CT_EXPECT_EQ(fi_recv(w.ep, NULL, 0, NULL, FI_ADDR_UNSPEC, NULL), 0);
+		CT_EXPECT_EQ(fi_send(t->ep, NULL, 0, NULL, t->peer, NULL), 0);
+		CT_EXPECT_EQ(fi_recv(t->ep, NULL, 0, NULL, FI_ADDR_UNSPEC, NULL), 0);
 	}
-	dgram_close_ep(&w);
-	CT_EXPECT_EQ(read_all_comps(w.cq, &errors), 6);
-	CT_EXPECT_EQ(errors, 6);
-	dgram_close(&w);
+	dgram_close_ep(t);
+	expect_failed_comps(t->cq, 6);
 }
 
 CT_TEST(dgram_ep, receives_of_a_shared_context_are_of_its_kind)
 {
-	struct dgram_world w;
+	struct dgram_world w = {0};
 	struct fid_ep *srx;
 	struct world other;
 
@@ -185,95 +164,79 @@ CT_TEST(dgram_ep, receives_of_a_shared_context_are_of_its_kind)
 	world_close(&other);
 }
 
-CT_TEST(dgram_ep, what_fails_on_the_way_leaves_nothing_behind)
+CT_TEST_F(dgram_ep, what_fails_on_the_way_leaves_nothing_behind)
 {
 	static const enum fake_call calls[] = {FAKE_CREATE_QP, FAKE_MODIFY_QP,
 					       FAKE_CREATE_AH};
-	struct dgram_world w;
 	size_t i;
 
 	for (i = 0; i < CRN_COUNT(calls); i++) {
 		CT_NOTE("call %zu", i);
-		CT_ASSERT_TRUE(dgram_open_domain(&w, NULL));
-		CT_EXPECT_EQ(fi_endpoint(w.domain, w.info, &w.ep, NULL), 0);
-		CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.av->fid, 0), 0);
-		CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.cq->fid, FI_TRANSMIT | FI_RECV), 0);
+		CT_ASSERT_TRUE(dgram_open_domain(t, NULL));
+		CT_ASSERT_TRUE(dgram_new_ep(t));
 		fake_fail(calls[i], 1, EPERM);
 		if (calls[i] == FAKE_CREATE_QP)
 			fake_fail(calls[i], 2, EPERM);
-		fi_enable(w.ep);
-		dgram_close(&w);
+		fi_enable(t->ep);
 	}
 }
 
 /* The queue pair whose number it had is gone. */
-CT_TEST(dgram_ep, one_that_could_not_be_enabled_has_no_name)
+CT_TEST_F(dgram_ep, one_that_could_not_be_enabled_has_no_name)
 {
 	struct pvb_ud_addr name;
 	size_t len = sizeof(name);
-	struct dgram_world w;
 
-	CT_ASSERT_TRUE(dgram_open_domain(&w, NULL));
-	CT_EXPECT_EQ(fi_endpoint(w.domain, w.info, &w.ep, NULL), 0);
-	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.av->fid, 0), 0);
-	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	CT_ASSERT_TRUE(dgram_new_ep(t));
 	fake_fail(FAKE_CREATE_AH, 1, EPERM);
-	CT_EXPECT_NE(fi_enable(w.ep), 0);
-	CT_EXPECT_EQ(fi_getname(&w.ep->fid, &name, &len), -FI_EOPBADSTATE);
-	CT_EXPECT_EQ(fi_enable(w.ep), 0);
-	CT_EXPECT_EQ(fi_getname(&w.ep->fid, &name, &len), 0);
-	dgram_close(&w);
+	CT_EXPECT_NE(fi_enable(t->ep), 0);
+	CT_EXPECT_EQ(fi_getname(&t->ep->fid, &name, &len), -FI_EOPBADSTATE);
+	CT_EXPECT_EQ(fi_enable(t->ep), 0);
+	CT_EXPECT_EQ(fi_getname(&t->ep->fid, &name, &len), 0);
 }
 
-CT_TEST(dgram_ep, its_statistics_can_be_read)
+CT_TEST_F(dgram_ep, its_statistics_can_be_read)
 {
 	struct fi_cairn_ops_stats *ops;
 	struct fi_cairn_stats stats;
-	struct dgram_world w;
 
-	CT_ASSERT_TRUE(dgram_open(&w, NULL));
-	CT_EXPECT_EQ(fi_send(w.ep, NULL, 0, NULL, w.peer, NULL), 0);
-	CT_EXPECT_EQ(fi_open_ops(&w.ep->fid, FI_CAIRN_STATS, 0, (void **)&ops, NULL), 0);
-	CT_EXPECT_EQ(ops->read(w.ep, &stats, sizeof(stats)), 0);
+	CT_ASSERT_TRUE(dgram_open(t, NULL));
+	CT_EXPECT_EQ(fi_send(t->ep, NULL, 0, NULL, t->peer, NULL), 0);
+	CT_EXPECT_EQ(fi_open_ops(&t->ep->fid, FI_CAIRN_STATS, 0, (void **)&ops, NULL), 0);
+	CT_EXPECT_EQ(ops->read(t->ep, &stats, sizeof(stats)), 0);
 	CT_EXPECT_EQ(stats.tx_entries, 1);
-	dgram_close(&w);
 }
 
-CT_TEST(dgram_ep, a_port_that_goes_down_is_an_event)
+CT_TEST_F(dgram_ep, a_port_that_goes_down_is_an_event)
 {
 	struct ibv_async_event event = {.event_type = IBV_EVENT_PORT_ERR};
-	struct dgram_world w;
 	struct fid_eq *eq;
 
-	CT_ASSERT_TRUE(dgram_open_domain(&w, NULL));
-	CT_EXPECT_EQ(fi_eq_open(w.fabric, NULL, &eq, NULL), 0);
-	CT_EXPECT_EQ(fi_endpoint(w.domain, w.info, &w.ep, NULL), 0);
-	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.av->fid, 0), 0);
-	CT_EXPECT_EQ(fi_ep_bind(w.ep, &w.cq->fid, FI_TRANSMIT | FI_RECV), 0);
-	CT_EXPECT_EQ(fi_ep_bind(w.ep, &eq->fid, 0), 0);
-	CT_EXPECT_EQ(fi_enable(w.ep), 0);
+	CT_EXPECT_EQ(fi_eq_open(t->fabric, NULL, &eq, NULL), 0);
+	CT_ASSERT_TRUE(dgram_new_ep(t));
+	CT_EXPECT_EQ(fi_ep_bind(t->ep, &eq->fid, 0), 0);
+	CT_EXPECT_EQ(fi_enable(t->ep), 0);
 	event.element.port_num = 2;
 	fake_async_add(&fake_devices[0], &event);
-	pvb_async_progress(ep_of(w.ep)->domain);
+	pvb_async_progress(ep_of(t->ep)->domain);
 	expect_no_event(eq);
 	event.element.port_num = 1;
 	fake_async_add(&fake_devices[0], &event);
-	pvb_async_progress(ep_of(w.ep)->domain);
-	expect_eq_error(eq, &w.ep->fid, FI_ENETDOWN, IBV_EVENT_PORT_ERR);
+	pvb_async_progress(ep_of(t->ep)->domain);
+	expect_eq_error(eq, &t->ep->fid, FI_ENETDOWN, IBV_EVENT_PORT_ERR);
 	/* The place that a connection event has reserved is left alone. */
 	CT_EXPECT_EQ(crn_eq_reserve(crn_eq_of(eq), 0), 0);
 	fake_async_add(&fake_devices[0], &event);
-	pvb_async_progress(ep_of(w.ep)->domain);
+	pvb_async_progress(ep_of(t->ep)->domain);
 	CT_EXPECT_NE(crn_eq_of(eq)->spare, NULL);
-	expect_eq_error(eq, &w.ep->fid, FI_ENETDOWN, IBV_EVENT_PORT_ERR);
+	expect_eq_error(eq, &t->ep->fid, FI_ENETDOWN, IBV_EVENT_PORT_ERR);
 	/* It can be used again when the port is up; what was not read goes with it. */
-	CT_EXPECT_EQ(fi_send(w.ep, NULL, 0, NULL, w.peer, NULL), 0);
+	CT_EXPECT_EQ(fi_send(t->ep, NULL, 0, NULL, t->peer, NULL), 0);
 	fake_async_add(&fake_devices[0], &event);
-	pvb_async_progress(ep_of(w.ep)->domain);
-	dgram_close_ep(&w);
+	pvb_async_progress(ep_of(t->ep)->domain);
+	dgram_close_ep(t);
 	expect_no_event(eq);
 	CT_EXPECT_EQ(fi_close(&eq->fid), 0);
-	dgram_close(&w);
 }
 
 CT_TEST(dgram_domain, a_port_that_is_not_there_is_an_error)

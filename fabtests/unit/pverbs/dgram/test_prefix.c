@@ -61,7 +61,14 @@ static struct fid_ep *receiver(const struct dgram_world *w)
 	return w->srx ? w->srx : w->ep;
 }
 
-CT_TEST(dgram_prefix, a_receive_has_the_header_before_its_data)
+static void start_asked(struct dgram_world *w)
+{
+	CT_ASSERT_TRUE(dgram_open(w, &asked));
+}
+
+CT_FIXTURE(dgram_prefix, struct dgram_world, start_asked, dgram_close);
+
+CT_TEST_F(dgram_prefix, a_receive_has_the_header_before_its_data)
 {
 	const struct iovec iov[] = {{buffer, PVB_GRH_SIZE}, {buffer + PVB_GRH_SIZE, 50}};
 	struct fi_msg msg = {.msg_iov = iov, .iov_count = 2, .context = NUMBER(3)};
@@ -69,7 +76,6 @@ CT_TEST(dgram_prefix, a_receive_has_the_header_before_its_data)
 	struct dgram_opts opts = asked;
 	const struct fake_queue *queue;
 	uint8_t grh[PVB_GRH_SIZE];
-	struct dgram_world w;
 	struct fid_ep *rx;
 	int turn;
 
@@ -77,9 +83,9 @@ CT_TEST(dgram_prefix, a_receive_has_the_header_before_its_data)
 	for (turn = 0; turn < 2; turn++) {
 		CT_NOTE("turn %d", turn);
 		opts.shared = turn;
-		CT_ASSERT_TRUE(dgram_open(&w, &opts));
-		rx = receiver(&w);
-		queue = turn ? &((struct fake_srq *)w.qp->ibv.srq)->rq : &w.qp->rq;
+		CT_ASSERT_TRUE(dgram_open(t, &opts));
+		rx = receiver(t);
+		queue = turn ? &((struct fake_srq *)t->qp->ibv.srq)->rq : &t->qp->rq;
 		CT_EXPECT_EQ(fi_recv(rx, buffer, sizeof(buffer), NULL, FI_ADDR_UNSPEC,
 				     NUMBER(1)),
 			     0);
@@ -92,31 +98,29 @@ CT_TEST(dgram_prefix, a_receive_has_the_header_before_its_data)
 		CT_EXPECT_EQ(fake_wr(queue, 1)->sge[0].addr, (uintptr_t)buffer);
 		CT_EXPECT_EQ(fake_wr(queue, 1)->sge[2].length, DGRAM_MTU - 50);
 		memset(buffer, 0, sizeof(buffer));
-		fake_receive_datagram(w.qp, 1000, &from, grh);
-		expect_comp(w.cq, NUMBER(1), FI_RECV | FI_MSG, PVB_GRH_SIZE + 1000, 0);
+		fake_receive_datagram(t->qp, 1000, &from, grh);
+		expect_comp(t->cq, NUMBER(1), FI_RECV | FI_MSG, PVB_GRH_SIZE + 1000, 0);
 		CT_EXPECT_EQ(memcmp(buffer, grh, sizeof(grh)), 0);
-		fake_receive_datagram(w.qp, 50, &from, grh);
-		expect_comp(w.cq, NUMBER(2), FI_RECV | FI_MSG, PVB_GRH_SIZE + 50, 0);
-		fake_receive_datagram(w.qp, 0, &from, grh);
-		expect_comp(w.cq, NUMBER(3), FI_RECV | FI_MSG, PVB_GRH_SIZE, 0);
-		dgram_close(&w);
+		fake_receive_datagram(t->qp, 50, &from, grh);
+		expect_comp(t->cq, NUMBER(2), FI_RECV | FI_MSG, PVB_GRH_SIZE + 50, 0);
+		fake_receive_datagram(t->qp, 0, &from, grh);
+		expect_comp(t->cq, NUMBER(3), FI_RECV | FI_MSG, PVB_GRH_SIZE, 0);
 	}
 }
 
-CT_TEST(dgram_prefix, a_receive_without_room_for_it_is_refused)
+CT_TEST_F(dgram_prefix, a_receive_without_room_for_it_is_refused)
 {
 	const struct iovec iov[] = {{buffer, PVB_GRH_SIZE - 1}, {buffer, 50}};
 	struct dgram_opts opts = asked;
 	struct fi_msg msg = {.msg_iov = iov, .iov_count = 2};
-	struct dgram_world w;
 	struct fid_ep *rx;
 	int turn;
 
 	for (turn = 0; turn < 2; turn++) {
 		CT_NOTE("turn %d", turn);
 		opts.shared = turn;
-		CT_ASSERT_TRUE(dgram_open(&w, &opts));
-		rx = receiver(&w);
+		CT_ASSERT_TRUE(dgram_open(t, &opts));
+		rx = receiver(t);
 		CT_EXPECT_EQ(fi_recv(rx, NULL, 0, NULL, FI_ADDR_UNSPEC, NULL),
 			     -FI_EINVAL);
 		CT_EXPECT_EQ(fi_recv(rx, buffer, PVB_GRH_SIZE - 1, NULL, FI_ADDR_UNSPEC,
@@ -130,63 +134,54 @@ CT_TEST(dgram_prefix, a_receive_without_room_for_it_is_refused)
 		CT_EXPECT_EQ(fi_recv(rx, buffer, PVB_GRH_SIZE, NULL, FI_ADDR_UNSPEC,
 				     NULL),
 			     0);
-		dgram_close(&w);
 	}
 }
 
-CT_TEST(dgram_prefix, one_that_is_too_long_fills_it_and_the_data)
+CT_TEST_F(dgram_prefix, one_that_is_too_long_fills_it_and_the_data)
 {
 	const struct ibv_wc from = {.src_qp = 0x501};
 	struct fi_cq_data_entry entry;
 	struct fi_cq_err_entry err = {0};
-	struct dgram_world w;
 
-	CT_ASSERT_TRUE(dgram_open(&w, &asked));
-	CT_EXPECT_EQ(fi_recv(w.ep, buffer, PVB_GRH_SIZE + 100, NULL, FI_ADDR_UNSPEC,
+	CT_EXPECT_EQ(fi_recv(t->ep, buffer, PVB_GRH_SIZE + 100, NULL, FI_ADDR_UNSPEC,
 			     NUMBER(1)),
 		     0);
-	fake_receive_datagram(w.qp, 107, &from, NULL);
-	CT_EXPECT_EQ(fi_cq_read(w.cq, &entry, 1), -FI_EAVAIL);
-	CT_EXPECT_EQ(fi_cq_readerr(w.cq, &err, 0), 1);
+	fake_receive_datagram(t->qp, 107, &from, NULL);
+	CT_EXPECT_EQ(fi_cq_read(t->cq, &entry, 1), -FI_EAVAIL);
+	CT_EXPECT_EQ(fi_cq_readerr(t->cq, &err, 0), 1);
 	CT_EXPECT_EQ(err.err, FI_ETRUNC);
 	CT_EXPECT_EQ(err.len, PVB_GRH_SIZE + 100);
 	CT_EXPECT_EQ(err.olen, 7);
-	dgram_close(&w);
 }
 
 /* On Ethernet the sender's GID is in the header. */
-CT_TEST(dgram_prefix, FI_SOURCE_is_found_in_it)
+CT_TEST_F(dgram_prefix, FI_SOURCE_is_found_in_it)
 {
 	struct dgram_opts opts = asked;
 	const struct ibv_wc from = {.src_qp = 0x501};
 	uint8_t grh[PVB_GRH_SIZE] = {0x60};
 	struct fi_cq_data_entry entry;
 	fi_addr_t source = 0;
-	struct dgram_world w;
 
 	opts.caps = FI_MSG | FI_SOURCE;
-	CT_ASSERT_TRUE(dgram_open(&w, &opts));
-	memcpy(&grh[8], dgram_addr(&w, 1).gid, 16);
-	CT_EXPECT_EQ(fi_recv(w.ep, buffer, sizeof(buffer), NULL, FI_ADDR_UNSPEC, NULL),
+	CT_ASSERT_TRUE(dgram_open(t, &opts));
+	memcpy(&grh[8], dgram_addr(t, 1).gid, 16);
+	CT_EXPECT_EQ(fi_recv(t->ep, buffer, sizeof(buffer), NULL, FI_ADDR_UNSPEC, NULL),
 		     0);
-	fake_receive_datagram(w.qp, 9, &from, grh);
-	CT_EXPECT_EQ(fi_cq_readfrom(w.cq, &entry, 1, &source), 1);
-	CT_EXPECT_EQ(source, w.peer);
-	dgram_close(&w);
+	fake_receive_datagram(t->qp, 9, &from, grh);
+	CT_EXPECT_EQ(fi_cq_readfrom(t->cq, &entry, 1, &source), 1);
+	CT_EXPECT_EQ(source, t->peer);
 }
 
 /* A shared context is the domain's, whose endpoints therefore agree. */
-CT_TEST(dgram_prefix, an_endpoint_is_like_its_domain)
+CT_TEST_F(dgram_prefix, an_endpoint_is_like_its_domain)
 {
-	struct dgram_world w;
 	struct fid_ep *ep;
 
-	CT_ASSERT_TRUE(dgram_open(&w, &asked));
-	w.info->mode &= ~FI_MSG_PREFIX;
-	CT_EXPECT_EQ(fi_endpoint(w.domain, w.info, &ep, NULL), -FI_EINVAL);
-	dgram_close(&w);
-	CT_ASSERT_TRUE(dgram_open(&w, NULL));
-	w.info->mode |= FI_MSG_PREFIX;
-	CT_EXPECT_EQ(fi_endpoint(w.domain, w.info, &ep, NULL), -FI_EINVAL);
-	dgram_close(&w);
+	t->info->mode &= ~FI_MSG_PREFIX;
+	CT_EXPECT_EQ(fi_endpoint(t->domain, t->info, &ep, NULL), -FI_EINVAL);
+	dgram_close(t);
+	CT_ASSERT_TRUE(dgram_open(t, NULL));
+	t->info->mode |= FI_MSG_PREFIX;
+	CT_EXPECT_EQ(fi_endpoint(t->domain, t->info, &ep, NULL), -FI_EINVAL);
 }

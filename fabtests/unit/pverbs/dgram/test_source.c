@@ -61,10 +61,18 @@ static void expect_from(struct dgram_world *w, fi_addr_t wanted, size_t len)
 	CT_EXPECT_EQ(entry.flags, FI_RECV | FI_MSG);
 }
 
-CT_TEST(dgram_source, it_is_the_fi_addr_of_who_sent_it)
+static void start_source(struct dgram_world *w)
+{
+	const struct dgram_opts opts = {.caps = FI_MSG | FI_SOURCE};
+
+	CT_ASSERT_TRUE(open_receiving(w, &opts));
+}
+
+CT_FIXTURE(dgram_source, struct dgram_world, start_source, dgram_close);
+
+CT_TEST_F(dgram_source, it_is_the_fi_addr_of_who_sent_it)
 {
 	struct dgram_opts opts = {.caps = FI_MSG | FI_SOURCE};
-	struct dgram_world w;
 	fi_addr_t second;
 	int turn;
 
@@ -72,31 +80,25 @@ CT_TEST(dgram_source, it_is_the_fi_addr_of_who_sent_it)
 		CT_NOTE("turn %d", turn);
 		opts.ib = turn & 1;
 		opts.shared = turn & 2;
-		CT_ASSERT_TRUE(open_receiving(&w, &opts));
-		second = dgram_insert(&w, 2);
-		receive_from(&w, 2, false);
-		receive_from(&w, 1, false);
-		receive_from(&w, 3, false);
-		expect_from(&w, second, 12);
-		expect_from(&w, w.peer, 11);
-		expect_from(&w, FI_ADDR_NOTAVAIL, 13);
-		dgram_close(&w);
+		CT_ASSERT_TRUE(open_receiving(t, &opts));
+		second = dgram_insert(t, 2);
+		receive_from(t, 2, false);
+		receive_from(t, 1, false);
+		receive_from(t, 3, false);
+		expect_from(t, second, 12);
+		expect_from(t, t->peer, 11);
+		expect_from(t, FI_ADDR_NOTAVAIL, 13);
 	}
 }
 
-CT_TEST(dgram_source, roce_over_ipv4_has_another_header)
+CT_TEST_F(dgram_source, roce_over_ipv4_has_another_header)
 {
-	struct dgram_world w;
-
-	CT_ASSERT_TRUE(
-		open_receiving(&w, &(struct dgram_opts){.caps = FI_MSG | FI_SOURCE}));
-	receive_from(&w, 1, true);
-	expect_from(&w, w.peer, 11);
-	dgram_close(&w);
+	receive_from(t, 1, true);
+	expect_from(t, t->peer, 11);
 }
 
 /* A device need not write the bytes before the header. */
-CT_TEST(dgram_source, what_lies_before_an_ipv4_header_means_nothing)
+CT_TEST_F(dgram_source, what_lies_before_an_ipv4_header_means_nothing)
 {
 	const struct ibv_wc from = {
 		.src_qp = 0x501,
@@ -109,53 +111,40 @@ CT_TEST(dgram_source, what_lies_before_an_ipv4_header_means_nothing)
 		[30] = 0xaf, 0xed,	 /* checksum */
 		[32] = 10,   0,	   1, 1, /* source */
 	};
-	struct dgram_world w;
 
-	CT_ASSERT_TRUE(
-		open_receiving(&w, &(struct dgram_opts){.caps = FI_MSG | FI_SOURCE}));
-	fake_receive_datagram(w.qp, 11, &from, grh);
-	expect_from(&w, w.peer, 11);
+	fake_receive_datagram(t->qp, 11, &from, grh);
+	expect_from(t, t->peer, 11);
 	/* With another checksum it is a part of an IPv6 header. */
 	grh[31]++;
-	fake_receive_datagram(w.qp, 11, &from, grh);
-	expect_from(&w, FI_ADDR_NOTAVAIL, 11);
-	dgram_close(&w);
+	fake_receive_datagram(t->qp, 11, &from, grh);
+	expect_from(t, FI_ADDR_NOTAVAIL, 11);
 }
 
-CT_TEST(dgram_source, several_are_read_at_once_in_order_with_what_was_sent)
+CT_TEST_F(dgram_source, several_are_read_at_once_in_order_with_what_was_sent)
 {
 	struct fi_cq_data_entry entries[4];
-	struct dgram_world w;
 	fi_addr_t from[4] = {7, 7, 7, 7};
 
-	CT_ASSERT_TRUE(
-		open_receiving(&w, &(struct dgram_opts){.caps = FI_MSG | FI_SOURCE}));
-	CT_EXPECT_EQ(fi_cq_readfrom(w.cq, entries, 4, from), -FI_EAGAIN);
-	CT_EXPECT_EQ(fi_send(w.ep, buffer, 9, NULL, w.peer, NUMBER(9)), 0);
-	receive_from(&w, 1, false);
-	fake_complete_all(w.qp);
-	receive_from(&w, 3, false);
-	CT_EXPECT_EQ(fi_cq_readfrom(w.cq, entries, 4, from), 3);
-	CT_EXPECT_EQ(from[0], w.peer);
+	CT_EXPECT_EQ(fi_cq_readfrom(t->cq, entries, 4, from), -FI_EAGAIN);
+	CT_EXPECT_EQ(fi_send(t->ep, buffer, 9, NULL, t->peer, NUMBER(9)), 0);
+	receive_from(t, 1, false);
+	fake_complete_all(t->qp);
+	receive_from(t, 3, false);
+	CT_EXPECT_EQ(fi_cq_readfrom(t->cq, entries, 4, from), 3);
+	CT_EXPECT_EQ(from[0], t->peer);
 	CT_EXPECT_EQ(from[1], FI_ADDR_NOTAVAIL);
 	CT_EXPECT_EQ(entries[1].op_context, NUMBER(9));
 	CT_EXPECT_EQ(from[2], FI_ADDR_NOTAVAIL);
 	CT_EXPECT_EQ(from[3], 7);
-	receive_from(&w, 1, false);
-	expect_comp(w.cq, NUMBER(2), FI_RECV | FI_MSG, 11, 0);
-	dgram_close(&w);
+	receive_from(t, 1, false);
+	expect_comp(t->cq, NUMBER(2), FI_RECV | FI_MSG, 11, 0);
 }
 
-CT_TEST(dgram_source, an_address_that_was_removed_is_nobodys)
+CT_TEST_F(dgram_source, an_address_that_was_removed_is_nobodys)
 {
-	struct dgram_world w;
-
-	CT_ASSERT_TRUE(
-		open_receiving(&w, &(struct dgram_opts){.caps = FI_MSG | FI_SOURCE}));
-	CT_EXPECT_EQ(fi_av_remove(w.av, &w.peer, 1, 0), 0);
-	receive_from(&w, 1, false);
-	expect_from(&w, FI_ADDR_NOTAVAIL, 11);
-	dgram_close(&w);
+	CT_EXPECT_EQ(fi_av_remove(t->av, &t->peer, 1, 0), 0);
+	receive_from(t, 1, false);
+	expect_from(t, FI_ADDR_NOTAVAIL, 11);
 }
 
 /* fi_cq(3): the address in err_data can be inserted. */
@@ -179,29 +168,27 @@ static void expect_unknown(struct dgram_world *w, unsigned int number, size_t ro
 		CT_EXPECT_EQ(fi_av_insert(w->av, err.err_data, 1, &from, 0, NULL), 1);
 }
 
-CT_TEST(dgram_source, an_unknown_sender_is_an_error_with_its_address)
+CT_TEST_F(dgram_source, an_unknown_sender_is_an_error_with_its_address)
 {
 	struct dgram_opts opts = {.caps = FI_MSG | FI_SOURCE | FI_SOURCE_ERR};
-	struct dgram_world w;
 	int turn;
 
 	for (turn = 0; turn < 4; turn++) {
 		CT_NOTE("turn %d", turn);
 		opts.ib = turn & 1;
 		opts.shared = turn & 2;
-		CT_ASSERT_TRUE(open_receiving(&w, &opts));
-		receive_from(&w, 2, false);
-		receive_from(&w, 1, false);
-		receive_from(&w, 3, false);
-		receive_from(&w, 2, false);
-		expect_unknown(&w, 2, 0);
-		expect_from(&w, w.peer, 11);
-		expect_unknown(&w, 3, 20);
-		receive_from(&w, 2, false);
+		CT_ASSERT_TRUE(open_receiving(t, &opts));
+		receive_from(t, 2, false);
+		receive_from(t, 1, false);
+		receive_from(t, 3, false);
+		receive_from(t, 2, false);
+		expect_unknown(t, 2, 0);
+		expect_from(t, t->peer, 11);
+		expect_unknown(t, 3, 20);
+		receive_from(t, 2, false);
 		/* It was inserted meanwhile: the one before was received earlier. */
-		expect_unknown(&w, 2, 32);
-		expect_from(&w, 1, 12);
-		dgram_close(&w);
+		expect_unknown(t, 2, 32);
+		expect_from(t, 1, 12);
 	}
 }
 
@@ -212,79 +199,73 @@ static void arrange_qkey(void)
 
 /* On InfiniBand: with its service level and, which a datagram does not tell, our own
  * Q_Key; with a GID only if there is a GRH. */
-CT_TEST(dgram_source, an_unknown_senders_address_has_all_that_is_known)
+CT_TEST_F(dgram_source, an_unknown_senders_address_has_all_that_is_known)
 {
 	const struct dgram_opts opts = {.ib = true,
 					.caps = FI_MSG | FI_SOURCE | FI_SOURCE_ERR,
 					.arrange = arrange_qkey};
 	struct ibv_wc from = {.src_qp = 0x507, .slid = 0x107, .sl = 3};
 	struct pvb_ud_addr wanted;
-	struct dgram_world w;
 	int turn;
 
-	CT_ASSERT_TRUE(open_receiving(&w, &opts));
+	CT_ASSERT_TRUE(open_receiving(t, &opts));
 	for (turn = 0; turn < 2; turn++) {
 		struct fi_cq_err_entry err = {0};
 		struct fi_cq_data_entry entry;
 
 		CT_NOTE("turn %d", turn);
-		wanted = dgram_addr(&w, 7);
+		wanted = dgram_addr(t, 7);
 		wanted.sl = 3;
 		wanted.qkey = 0x1234;
 		if (!turn)
 			memset(wanted.gid, 0, sizeof(wanted.gid));
 		from.wc_flags = turn ? IBV_WC_GRH : 0;
-		fake_receive_datagram(w.qp, 5, &from, grh_from(7, false));
-		CT_EXPECT_EQ(fi_cq_read(w.cq, &entry, 1), -FI_EAVAIL);
-		CT_EXPECT_EQ(fi_cq_readerr(w.cq, &err, 0), 1);
+		fake_receive_datagram(t->qp, 5, &from, grh_from(7, false));
+		CT_EXPECT_EQ(fi_cq_read(t->cq, &entry, 1), -FI_EAVAIL);
+		CT_EXPECT_EQ(fi_cq_readerr(t->cq, &err, 0), 1);
 		CT_ASSERT_EQ(err.err_data_size, sizeof(wanted));
 		CT_EXPECT_EQ(memcmp(err.err_data, &wanted, sizeof(wanted)), 0);
 	}
-	dgram_close(&w);
 }
 
 /* It is a success whose source is not known: only who asked for it is told. */
-CT_TEST(dgram_source, selective_completion_reports_unknown_senders_of_what_asks_for_it)
+CT_TEST_F(dgram_source, selective_completion_reports_unknown_senders_of_what_asks_for_it)
 {
 	const struct iovec iov = {buffer, 9};
 	const struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .context = NUMBER(2)};
 	const struct ibv_wc from = {.src_qp = 0x509};
-	struct dgram_world w;
 
 	CT_ASSERT_TRUE(dgram_open(
-		&w, &(struct dgram_opts){.caps = FI_MSG | FI_SOURCE | FI_SOURCE_ERR,
-					 .cq_flags = FI_SELECTIVE_COMPLETION}));
-	CT_EXPECT_EQ(fi_recv(w.ep, buffer, 9, NULL, FI_ADDR_UNSPEC, NUMBER(1)), 0);
-	CT_EXPECT_EQ(fi_recvmsg(w.ep, &msg, FI_COMPLETION), 0);
-	CT_EXPECT_EQ(fi_recv(w.ep, buffer, 9, NULL, FI_ADDR_UNSPEC, NUMBER(3)), 0);
-	fake_receive_datagram(w.qp, 5, &from, NULL);
-	fake_receive_datagram(w.qp, 5, &from, NULL);
-	fake_receive_datagram(w.qp, 10, &from, NULL);
-	expect_cq_error(w.cq, NUMBER(2), FI_RECV | FI_MSG, FI_EADDRNOTAVAIL);
-	expect_cq_error(w.cq, NUMBER(3), FI_RECV | FI_MSG, FI_ETRUNC);
-	expect_no_comp(w.cq);
-	dgram_close(&w);
+		t, &(struct dgram_opts){.caps = FI_MSG | FI_SOURCE | FI_SOURCE_ERR,
+					.cq_flags = FI_SELECTIVE_COMPLETION}));
+	CT_EXPECT_EQ(fi_recv(t->ep, buffer, 9, NULL, FI_ADDR_UNSPEC, NUMBER(1)), 0);
+	CT_EXPECT_EQ(fi_recvmsg(t->ep, &msg, FI_COMPLETION), 0);
+	CT_EXPECT_EQ(fi_recv(t->ep, buffer, 9, NULL, FI_ADDR_UNSPEC, NUMBER(3)), 0);
+	fake_receive_datagram(t->qp, 5, &from, NULL);
+	fake_receive_datagram(t->qp, 5, &from, NULL);
+	fake_receive_datagram(t->qp, 10, &from, NULL);
+	expect_cq_error(t->cq, NUMBER(2), FI_RECV | FI_MSG, FI_EADDRNOTAVAIL);
+	expect_cq_error(t->cq, NUMBER(3), FI_RECV | FI_MSG, FI_ETRUNC);
+	expect_no_comp(t->cq);
 }
 
-CT_TEST(dgram_source, any_number_of_unknown_senders_may_wait)
+CT_TEST_F(dgram_source, any_number_of_unknown_senders_may_wait)
 {
 	struct dgram_opts opts = {.caps = FI_MSG | FI_SOURCE | FI_SOURCE_ERR};
 	struct fi_cq_data_entry entries[8];
 	struct fi_cq_err_entry err = {0};
-	struct dgram_world w;
 	unsigned int i;
 
-	CT_ASSERT_TRUE(open_receiving(&w, &opts));
+	CT_ASSERT_TRUE(open_receiving(t, &opts));
 	for (i = 10; i < 18; i++)
-		receive_from(&w, i, false);
+		receive_from(t, i, false);
 	/* Also by a plain read, which puts what is good into the buffer. */
-	CT_EXPECT_EQ(fi_cq_read(w.cq, entries, 8), -FI_EAVAIL);
+	CT_EXPECT_EQ(fi_cq_read(t->cq, entries, 8), -FI_EAVAIL);
 	for (i = 10; i < 18; i++) {
-		CT_EXPECT_EQ(fi_cq_readerr(w.cq, &err, 0), 1);
+		CT_EXPECT_EQ(fi_cq_readerr(t->cq, &err, 0), 1);
 		CT_EXPECT_EQ(((struct pvb_ud_addr *)err.err_data)->qpn, 0x500 + i);
 		err = (struct fi_cq_err_entry){0};
 	}
-	CT_EXPECT_EQ(fi_cq_read(w.cq, entries, 8), -FI_EAGAIN);
-	CT_EXPECT_EQ(cq_of(w.cq)->unknown.count, 0);
-	dgram_close(&w);
+	CT_EXPECT_EQ(fi_cq_read(t->cq, entries, 8), -FI_EAGAIN);
+	CT_EXPECT_EQ(cq_of(t->cq)->unknown.count, 0);
 }

@@ -49,7 +49,7 @@ bool dgram_open_domain(struct dgram_world *w, const struct dgram_opts *opts)
 	struct fi_av_attr av_attr = {.type = FI_AV_TABLE};
 
 	opts = opts ? opts : &none;
-	*w = (struct dgram_world){0};
+	dgram_close(w);
 	dgram_reset(opts->ib);
 	w->info = dgram_info(opts);
 	if (!w->info)
@@ -69,23 +69,41 @@ bool dgram_open_domain(struct dgram_world *w, const struct dgram_opts *opts)
 	return !ct_failed();
 }
 
-bool dgram_open(struct dgram_world *w, const struct dgram_opts *opts)
+static bool new_ep(struct dgram_world *w, uint64_t flags)
 {
-	const uint64_t flags = FI_TRANSMIT | FI_RECV | (opts ? opts->cq_flags : 0);
-
-	if (!dgram_open_domain(w, opts))
-		return false;
 	CT_EXPECT_EQ(fi_endpoint(w->domain, w->info, &w->ep, NULL), 0);
 	if (!w->ep)
 		return false;
-	CT_EXPECT_EQ(fi_ep_bind(w->ep, &w->cq->fid, flags), 0);
+	CT_EXPECT_EQ(fi_ep_bind(w->ep, &w->cq->fid, FI_TRANSMIT | FI_RECV | flags), 0);
 	CT_EXPECT_EQ(fi_ep_bind(w->ep, &w->av->fid, 0), 0);
+	return !ct_failed();
+}
+
+bool dgram_new_ep(struct dgram_world *w)
+{
+	return new_ep(w, 0);
+}
+
+bool dgram_open(struct dgram_world *w, const struct dgram_opts *opts)
+{
+	if (!dgram_open_domain(w, opts) || !new_ep(w, opts ? opts->cq_flags : 0))
+		return false;
 	if (w->srx)
 		CT_EXPECT_EQ(fi_ep_bind(w->ep, &w->srx->fid, 0), 0);
 	CT_EXPECT_EQ(fi_enable(w->ep), 0);
 	if (!ct_failed())
 		w->qp = qp_of(w->ep);
 	return !ct_failed();
+}
+
+void dgram_start(struct dgram_world *w)
+{
+	CT_ASSERT_TRUE(dgram_open(w, NULL));
+}
+
+void dgram_start_domain(struct dgram_world *w)
+{
+	CT_ASSERT_TRUE(dgram_open_domain(w, NULL));
 }
 
 void dgram_close_ep(struct dgram_world *w)

@@ -37,12 +37,18 @@ struct dgram_world {
 void dgram_reset(bool ib);
 /* What fi_getinfo gives for the options, or NULL. */
 struct fi_info *dgram_info(const struct dgram_opts *opts);
-/* Everything but the endpoint; opts may be NULL. */
+/* Everything but the endpoint; opts may be NULL. Closes what w, which is zeroed
+ * otherwise, has open. */
 bool dgram_open_domain(struct dgram_world *w, const struct dgram_opts *opts);
 bool dgram_open(struct dgram_world *w, const struct dgram_opts *opts);
+/* The world's endpoint, bound to its vector and its queue, and not enabled. */
+bool dgram_new_ep(struct dgram_world *w);
 void dgram_close_ep(struct dgram_world *w);
-/* Closes what is open and checks that nothing is left behind. */
+/* Closes what is open, which may be nothing, and checks that nothing is left behind. */
 void dgram_close(struct dgram_world *w);
+/* For CT_FIXTURE, whose tear-down is dgram_close: opened without options. */
+void dgram_start(struct dgram_world *w);
+void dgram_start_domain(struct dgram_world *w);
 /* The address of another host, by its number: ::ffff:10.0.1.NUMBER, LID 0x100 + NUMBER on
  * InfiniBand, queue pair number 0x500 + NUMBER. */
 struct pvb_ud_addr dgram_addr(const struct dgram_world *w, unsigned int number);

@@ -12,7 +12,9 @@ static int set(struct world *w, int name, const void *value, size_t len)
 	return fi_setopt(&w->ep->fid, FI_OPT_ENDPOINT, name, value, len);
 }
 
-CT_TEST(ep_opt, every_name_has_its_answer)
+CT_FIXTURE(ep_opt, struct world, world_start, world_close);
+
+CT_TEST_F(ep_opt, every_name_has_its_answer)
 {
 	static const struct {
 		int name, get, set;
@@ -38,107 +40,85 @@ CT_TEST(ep_opt, every_name_has_its_answer)
 		{1000, -FI_ENOPROTOOPT, -FI_ENOPROTOOPT},
 	};
 	size_t value, len;
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open(&w, NULL));
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("option %d", rows[i].name);
 		value = 1;
 		len = sizeof(value);
-		CT_EXPECT_EQ(get(&w, rows[i].name, &value, &len), rows[i].get);
-		CT_EXPECT_EQ(set(&w, rows[i].name, &value, sizeof(value)), rows[i].set);
+		CT_EXPECT_EQ(get(t, rows[i].name, &value, &len), rows[i].get);
+		CT_EXPECT_EQ(set(t, rows[i].name, &value, sizeof(value)), rows[i].set);
 	}
 	len = sizeof(value);
-	CT_EXPECT_EQ(fi_getopt(&w.ep->fid, FI_OPT_ENDPOINT + 1, FI_OPT_TX_SIZE, &value,
+	CT_EXPECT_EQ(fi_getopt(&t->ep->fid, FI_OPT_ENDPOINT + 1, FI_OPT_TX_SIZE, &value,
 			       &len),
 		     -FI_ENOPROTOOPT);
-	world_close(&w);
 }
 
-CT_TEST(ep_opt, sizes_are_those_of_the_endpoint)
+CT_TEST_F(ep_opt, sizes_are_those_of_the_endpoint)
 {
 	struct world_opts opts = {.tx_size = 12, .rx_size = 34};
 	size_t value = 0, len = sizeof(value) - 1;
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open(&w, &opts));
-	CT_EXPECT_EQ(get(&w, FI_OPT_TX_SIZE, &value, &len), -FI_ETOOSMALL);
+	CT_ASSERT_TRUE(world_reopen(t, &opts));
+	CT_EXPECT_EQ(get(t, FI_OPT_TX_SIZE, &value, &len), -FI_ETOOSMALL);
 	CT_EXPECT_EQ(len, sizeof(value));
 	CT_EXPECT_EQ(value, 0);
-	CT_EXPECT_EQ(get(&w, FI_OPT_TX_SIZE, &value, &len), 0);
+	CT_EXPECT_EQ(get(t, FI_OPT_TX_SIZE, &value, &len), 0);
 	CT_EXPECT_EQ(value, 12);
-	CT_EXPECT_EQ(get(&w, FI_OPT_RX_SIZE, &value, &len), 0);
+	CT_EXPECT_EQ(get(t, FI_OPT_RX_SIZE, &value, &len), 0);
 	CT_EXPECT_EQ(value, 34);
-	CT_EXPECT_EQ(get(&w, 12, &value, &len), 0);
-	CT_EXPECT_EQ(value, w.info->ep_attr->max_msg_size);
-	CT_EXPECT_EQ(get(&w, 18, &value, &len), 0);
-	CT_EXPECT_EQ(value, w.info->tx_attr->inject_size);
-	world_close(&w);
+	CT_EXPECT_EQ(get(t, 12, &value, &len), 0);
+	CT_EXPECT_EQ(value, t->info->ep_attr->max_msg_size);
+	CT_EXPECT_EQ(get(t, 18, &value, &len), 0);
+	CT_EXPECT_EQ(value, t->info->tx_attr->inject_size);
 }
 
-CT_TEST(ep_opt, atomics_have_one_size)
+CT_TEST_F(ep_opt, atomics_have_one_size)
 {
 	struct world_opts opts = {.caps = FI_MSG | FI_RMA | FI_ATOMIC};
 	size_t value, len = sizeof(value);
-	struct world w;
 
-	world_reset();
+	world_renew(t);
 	fake_devices[0].attr.atomic_cap = IBV_ATOMIC_HCA;
-	CT_ASSERT_TRUE(world_open(&w, &opts));
-	CT_EXPECT_EQ(get(&w, 15, &value, &len), 0);
+	CT_ASSERT_TRUE(world_open(t, &opts));
+	CT_EXPECT_EQ(get(t, 15, &value, &len), 0);
 	CT_EXPECT_EQ(value, 8);
-	CT_EXPECT_EQ(get(&w, 19, &value, &len), 0);
+	CT_EXPECT_EQ(get(t, 19, &value, &len), 0);
 	CT_EXPECT_EQ(value, 8);
-	world_close(&w);
 }
 
 /* Names 10 and 11 of libfabric 2: neither CUDA nor shared memory is used. */
-CT_TEST(ep_opt, what_is_not_used_may_be_forbidden)
+CT_TEST_F(ep_opt, what_is_not_used_may_be_forbidden)
 {
 	bool yes = true, no = false;
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open(&w, NULL));
-	CT_EXPECT_EQ(set(&w, 10, &no, sizeof(no)), 0);
-	CT_EXPECT_EQ(set(&w, 10, &yes, sizeof(yes)), -FI_EINVAL);
-	CT_EXPECT_EQ(set(&w, 10, &yes, 4), -FI_EINVAL);
-	CT_EXPECT_EQ(set(&w, 11, &no, sizeof(no)), 0);
-	CT_EXPECT_EQ(set(&w, 11, &yes, sizeof(yes)), 0);
-	world_close(&w);
+	CT_EXPECT_EQ(set(t, 10, &no, sizeof(no)), 0);
+	CT_EXPECT_EQ(set(t, 10, &yes, sizeof(yes)), -FI_EINVAL);
+	CT_EXPECT_EQ(set(t, 10, &yes, 4), -FI_EINVAL);
+	CT_EXPECT_EQ(set(t, 11, &no, sizeof(no)), 0);
+	CT_EXPECT_EQ(set(t, 11, &yes, sizeof(yes)), 0);
 }
 
 /* Memory of other devices is not offered: nothing of it goes from peer to peer. */
-CT_TEST(ep_opt, peer_to_peer_is_off_and_stays_off)
+CT_TEST_F(ep_opt, peer_to_peer_is_off_and_stays_off)
 {
 	int value = -1, on = FI_HMEM_P2P_REQUIRED;
 	size_t len = sizeof(value);
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open(&w, NULL));
-	CT_EXPECT_EQ(get(&w, FI_OPT_FI_HMEM_P2P, &value, &len), 0);
+	CT_EXPECT_EQ(get(t, FI_OPT_FI_HMEM_P2P, &value, &len), 0);
 	CT_EXPECT_EQ(value, FI_HMEM_P2P_DISABLED);
 	CT_EXPECT_EQ(len, sizeof(value));
-	CT_EXPECT_EQ(set(&w, FI_OPT_FI_HMEM_P2P, &value, sizeof(value)), 0);
-	CT_EXPECT_EQ(set(&w, FI_OPT_FI_HMEM_P2P, &on, sizeof(on)), -FI_EOPNOTSUPP);
-	CT_EXPECT_EQ(set(&w, FI_OPT_FI_HMEM_P2P, &on, 1), -FI_EINVAL);
-	world_close(&w);
+	CT_EXPECT_EQ(set(t, FI_OPT_FI_HMEM_P2P, &value, sizeof(value)), 0);
+	CT_EXPECT_EQ(set(t, FI_OPT_FI_HMEM_P2P, &on, sizeof(on)), -FI_EOPNOTSUPP);
+	CT_EXPECT_EQ(set(t, FI_OPT_FI_HMEM_P2P, &on, 1), -FI_EINVAL);
 }
 
 /* A device does not give back what was posted to it. */
-CT_TEST(ep_opt, nothing_can_be_cancelled)
+CT_TEST_F(ep_opt, nothing_can_be_cancelled)
 {
-	struct world w;
-
-	world_reset();
-	CT_ASSERT_TRUE(world_open(&w, NULL));
-	CT_EXPECT_EQ(recv_number(w.ep, 1), 0);
-	CT_EXPECT_EQ(fi_cancel(&w.ep->fid, NUMBER(1)), -FI_ENOSYS);
-	expect_no_comp(w.cq);
-	world_close(&w);
+	CT_EXPECT_EQ(recv_number(t->ep, 1), 0);
+	CT_EXPECT_EQ(fi_cancel(&t->ep->fid, NUMBER(1)), -FI_ENOSYS);
+	expect_no_comp(t->cq);
 }
 
 CT_TEST(ep_opt, memory_of_other_devices_is_not_offered)

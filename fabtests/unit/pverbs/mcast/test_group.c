@@ -12,29 +12,29 @@ static ssize_t send_to(struct mcast_world *w, int i, fi_addr_t to)
 	return fi_inject(w->ep[i], "x", 1, to);
 }
 
-CT_TEST(mc_group, all_who_name_a_group_share_a_membership)
+CT_FIXTURE(mc_group, struct mcast_world, mcast_start, mcast_close);
+
+CT_TEST_F(mc_group, all_who_name_a_group_share_a_membership)
 {
-	struct mcast_world w;
 	struct fid_mc *mc[4];
 
-	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
-	mc[0] = mcast_join(&w, 0, 1, 0);
-	mc[1] = mcast_join(&w, 0, 1, FI_SEND | FI_RECV);
-	mc[2] = mcast_join(&w, 1, 1, FI_RECV);
+	mc[0] = mcast_join(t, 0, 1, 0);
+	mc[1] = mcast_join(t, 0, 1, FI_SEND | FI_RECV);
+	mc[2] = mcast_join(t, 1, 1, FI_RECV);
 	CT_ASSERT_TRUE(mc[0] && mc[1] && mc[2]);
 	CT_EXPECT_EQ(fake_count(FAKE_JOIN), 1);
 	CT_EXPECT_EQ(fake_join.flags, RDMA_MC_JOIN_FLAG_FULLMEMBER);
 	CT_EXPECT_EQ(fake_join.id->ps, RDMA_PS_UDP);
-	expect_no_event(w.eq);
+	expect_no_event(t->eq);
 	mcast_answers(1, MCAST_QKEY);
-	expect_joined(&w, mc[0]);
-	expect_joined(&w, mc[1]);
-	expect_joined(&w, mc[2]);
-	expect_no_event(w.eq);
+	expect_joined(t, mc[0]);
+	expect_joined(t, mc[1]);
+	expect_joined(t, mc[2]);
+	expect_no_event(t->eq);
 	/* Each endpoint is attached once. */
 	CT_EXPECT_EQ(fake_count(FAKE_ATTACH), 2);
-	mc[3] = mcast_join(&w, 1, 1, 0);
-	expect_joined(&w, mc[3]);
+	mc[3] = mcast_join(t, 1, 1, 0);
+	expect_joined(t, mc[3]);
 	CT_EXPECT_EQ(fake_count(FAKE_ATTACH), 2);
 	mcast_left(mc[0]);
 	mcast_left(mc[2]);
@@ -44,36 +44,32 @@ CT_TEST(mc_group, all_who_name_a_group_share_a_membership)
 	mcast_left(mc[1]);
 	CT_EXPECT_EQ(fake_count(FAKE_DETACH), 2);
 	CT_EXPECT_EQ(fake_count(FAKE_LEAVE), 1);
-	mcast_close(&w);
 }
 
-CT_TEST(mc_group, who_only_sends_is_a_member_apart_and_receives_nothing)
+CT_TEST_F(mc_group, who_only_sends_is_a_member_apart_and_receives_nothing)
 {
 	const struct fake_wr *wr;
-	struct mcast_world w;
 	struct fid_mc *mc[2];
 
-	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
-	mc[0] = mcast_join(&w, 0, 1, FI_SEND);
+	mc[0] = mcast_join(t, 0, 1, FI_SEND);
 	CT_EXPECT_EQ(fake_join.flags, RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER);
 	/* Its Q_Key is the group's. */
 	mcast_answers(1, 0xb1b);
-	expect_joined(&w, mc[0]);
+	expect_joined(t, mc[0]);
 	CT_EXPECT_EQ(fake_count(FAKE_ATTACH), 0);
-	CT_EXPECT_EQ(send_to(&w, 0, fi_mc_addr(mc[0])), 0);
-	wr = &qp_of(w.ep[0])->sq.wr[0];
+	CT_EXPECT_EQ(send_to(t, 0, fi_mc_addr(mc[0])), 0);
+	wr = &qp_of(t->ep[0])->sq.wr[0];
 	CT_EXPECT_EQ(wr->remote_qpn, 0xffffff);
 	CT_EXPECT_EQ(wr->remote_qkey, 0xb1b);
 	CT_EXPECT_EQ(wr->ah->attr.grh.dgid.raw[12], 239);
-	mc[1] = mcast_join(&w, 0, 1, FI_RECV);
+	mc[1] = mcast_join(t, 0, 1, FI_RECV);
 	CT_EXPECT_EQ(fake_count(FAKE_JOIN), 2);
 	mcast_answers(1, MCAST_QKEY);
-	expect_joined(&w, mc[1]);
+	expect_joined(t, mc[1]);
 	CT_EXPECT_EQ(fi_mc_addr(mc[1]), FI_ADDR_NOTAVAIL);
 	CT_EXPECT_EQ(fake_count(FAKE_ATTACH), 1);
 	mcast_left(mc[0]);
 	mcast_left(mc[1]);
-	mcast_close(&w);
 }
 
 static void expect_counted(void *arg)
@@ -82,48 +78,42 @@ static void expect_counted(void *arg)
 }
 
 /* Another thread may read its event, and close it, before fi_join returns. */
-CT_TEST(mc_group, a_fid_mc_keeps_its_endpoint_before_anybody_is_told_of_it)
+CT_TEST_F(mc_group, a_fid_mc_keeps_its_endpoint_before_anybody_is_told_of_it)
 {
 	const struct sockaddr_in addr = mcast_addr(1);
 	struct fid_mc *mc = NULL;
-	struct mcast_world w;
 
-	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
-	fake_before(FAKE_JOIN, 1, expect_counted, w.ep[0]);
-	CT_EXPECT_EQ(fi_join(w.ep[0], &addr, 0, &mc, &w), 0);
+	fake_before(FAKE_JOIN, 1, expect_counted, t->ep[0]);
+	CT_EXPECT_EQ(fi_join(t->ep[0], &addr, 0, &mc, t), 0);
 	CT_EXPECT_EQ(fake_count(FAKE_JOIN), 1);
 	mcast_left(mc);
 	fake_fail(FAKE_JOIN, 1, EPERM);
-	CT_EXPECT_EQ(fi_join(w.ep[0], &addr, 0, &mc, &w), -FI_EACCES);
-	CT_EXPECT_EQ(ep_of(w.ep[0])->dgram->mcs.open, 0);
-	mcast_close(&w);
+	CT_EXPECT_EQ(fi_join(t->ep[0], &addr, 0, &mc, t), -FI_EACCES);
+	CT_EXPECT_EQ(ep_of(t->ep[0])->dgram->mcs.open, 0);
 }
 
-CT_TEST(mc_group, a_group_is_sent_to_while_it_is_joined)
+CT_TEST_F(mc_group, a_group_is_sent_to_while_it_is_joined)
 {
 	const struct ibv_ah_attr *ah;
-	struct mcast_world w;
 	struct fid_mc *mc;
 	fi_addr_t addr;
 
-	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
-	mc = mcast_join(&w, 0, 1, 0);
+	mc = mcast_join(t, 0, 1, 0);
 	CT_EXPECT_EQ(fi_mc_addr(mc), FI_ADDR_NOTAVAIL);
-	CT_EXPECT_EQ(send_to(&w, 0, fi_mc_addr(mc)), -FI_EADDRNOTAVAIL);
+	CT_EXPECT_EQ(send_to(t, 0, fi_mc_addr(mc)), -FI_EADDRNOTAVAIL);
 	mcast_answers(1, MCAST_QKEY);
-	expect_joined(&w, mc);
+	expect_joined(t, mc);
 	addr = fi_mc_addr(mc);
-	CT_EXPECT_EQ(send_to(&w, 0, addr), 0);
-	ah = &fake_newest(&qp_of(w.ep[0])->sq)->ah->attr;
+	CT_EXPECT_EQ(send_to(t, 0, addr), 0);
+	ah = &fake_newest(&qp_of(t->ep[0])->sq)->ah->attr;
 	CT_EXPECT_EQ(ah->is_global, 1);
 	CT_EXPECT_EQ(ah->grh.dgid.raw[15], 1);
 	/* Another endpoint has no such group. */
-	CT_EXPECT_EQ(send_to(&w, 1, addr), -FI_EINVAL);
-	CT_EXPECT_EQ(send_to(&w, 0, addr + 1), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_close(&w.ep[0]->fid), -FI_EBUSY);
+	CT_EXPECT_EQ(send_to(t, 1, addr), -FI_EINVAL);
+	CT_EXPECT_EQ(send_to(t, 0, addr + 1), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_close(&t->ep[0]->fid), -FI_EBUSY);
 	mcast_left(mc);
-	CT_EXPECT_EQ(send_to(&w, 0, addr), -FI_EINVAL);
-	mcast_close(&w);
+	CT_EXPECT_EQ(send_to(t, 0, addr), -FI_EINVAL);
 }
 
 /* The group that mc asked for is its, or is refused; mc is closed. */
@@ -137,7 +127,7 @@ static void expect_verdict(struct mcast_world *w, struct fid_mc *mc, bool ok)
 	mcast_left(mc);
 }
 
-CT_TEST(mc_group, a_group_with_other_keys_is_refused)
+CT_TEST_F(mc_group, a_group_with_other_keys_is_refused)
 {
 	static const struct {
 		uint32_t qkey;
@@ -148,22 +138,19 @@ CT_TEST(mc_group, a_group_with_other_keys_is_refused)
 		{0xb1b, FI_RECV, false},      {0xb1b, FI_SEND, true},
 		{0x80000b1b, FI_SEND, false},
 	};
-	struct mcast_world w;
 	struct fid_mc *mc;
 	size_t i;
 
-	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
 	for (i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%zu", i);
-		mc = mcast_join(&w, 0, 1, rows[i].flags);
+		mc = mcast_join(t, 0, 1, rows[i].flags);
 		mcast_answers(1, rows[i].qkey);
-		expect_verdict(&w, mc, rows[i].ok);
+		expect_verdict(t, mc, rows[i].ok);
 	}
 	CT_EXPECT_EQ(fake_count(FAKE_LEAVE), CRN_COUNT(rows));
-	mcast_close(&w);
 }
 
-CT_TEST(mc_group, a_group_of_another_partition_is_refused)
+CT_TEST_F(mc_group, a_group_of_another_partition_is_refused)
 {
 	static const struct {
 		uint8_t gid[16]; /* its first bytes */
@@ -181,18 +168,16 @@ CT_TEST(mc_group, a_group_of_another_partition_is_refused)
 		{{0xff, 0x12, 0x41, 0x1b, 0x80, 0x05}, true},
 		{{0xff, 0x12, 0x40, 0x1c, 0x80, 0x05}, true},
 	};
-	struct mcast_world w;
 	struct fid_mc *mc;
 	size_t i;
 
-	CT_ASSERT_TRUE(mcast_open(&w, true, 0));
+	CT_ASSERT_TRUE(mcast_open(t, true, 0));
 	for (i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%zu", i);
-		mc = mcast_join(&w, 0, 1, 0);
+		mc = mcast_join(t, 0, 1, 0);
 		fake_join_event(fake_join.id, rows[i].gid, 0xc005, MCAST_QKEY);
-		expect_verdict(&w, mc, rows[i].ok);
+		expect_verdict(t, mc, rows[i].ok);
 	}
-	mcast_close(&w);
 }
 
 /* An endpoint of another domain, with the same event queue. */
@@ -232,32 +217,27 @@ static void other_close(struct other *o)
 	CT_EXPECT_EQ(fi_close(&o->domain->fid), 0);
 }
 
-CT_TEST(mc_group, domains_share_no_membership)
+CT_TEST_F(mc_group, domains_share_no_membership)
 {
 	const struct sockaddr_in addr = mcast_addr(1);
 	struct fid_mc *mc, *others = NULL;
-	struct mcast_world w;
 	struct other other;
 
-	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
-	CT_ASSERT_TRUE(other_open(&other, &w));
-	mc = mcast_join(&w, 0, 1, 0);
-	mcast_answers(1, MCAST_QKEY);
-	expect_joined(&w, mc);
-	CT_ASSERT_EQ(fi_join(other.ep, &addr, 0, &others, &w), 0);
+	CT_ASSERT_TRUE(other_open(&other, t));
+	mc = mcast_joined(t, 0, 1, 0);
+	CT_ASSERT_EQ(fi_join(other.ep, &addr, 0, &others, t), 0);
 	CT_EXPECT_EQ(fake_count(FAKE_JOIN), 2);
 	mcast_answers(1, MCAST_QKEY);
-	expect_joined(&w, others);
+	expect_joined(t, others);
 	mcast_left(mc);
 	CT_EXPECT_EQ(fake_count(FAKE_LEAVE), 1);
 	CT_EXPECT_EQ(fi_inject(other.ep, "x", 1, fi_mc_addr(others)), 0);
 	mcast_left(others);
 	CT_EXPECT_EQ(fake_count(FAKE_LEAVE), 2);
 	other_close(&other);
-	mcast_close(&w);
 }
 
-CT_TEST(mc_group, what_rdma_cm_says_is_told)
+CT_TEST_F(mc_group, what_rdma_cm_says_is_told)
 {
 	static const struct {
 		int status, err;
@@ -269,36 +249,33 @@ CT_TEST(mc_group, what_rdma_cm_says_is_told)
 	};
 	const struct sockaddr_in addr = mcast_addr(1);
 	struct fid_mc *mc, *other;
-	struct mcast_world w;
 	size_t i;
 
-	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
 	for (i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%zu", i);
-		mc = mcast_join(&w, 0, 1, 0);
-		other = mcast_join(&w, 1, 1, 0);
+		mc = mcast_join(t, 0, 1, 0);
+		other = mcast_join(t, 1, 1, 0);
 		fake_event(fake_join.id, RDMA_CM_EVENT_MULTICAST_ERROR, rows[i].status,
 			   NULL, 0);
-		expect_eq_error(w.eq, &mc->fid, rows[i].err, rows[i].status);
-		expect_eq_error(w.eq, &other->fid, rows[i].err, rows[i].status);
+		expect_eq_error(t->eq, &mc->fid, rows[i].err, rows[i].status);
+		expect_eq_error(t->eq, &other->fid, rows[i].err, rows[i].status);
 		CT_EXPECT_EQ(fi_mc_addr(mc), FI_ADDR_NOTAVAIL);
 		mcast_left(mc);
 		mcast_left(other);
 	}
 	fake_fail(FAKE_JOIN, 1, EPERM);
-	CT_EXPECT_EQ(fi_join(w.ep[0], &addr, 0, &mc, NULL), -FI_EACCES);
+	CT_EXPECT_EQ(fi_join(t->ep[0], &addr, 0, &mc, NULL), -FI_EACCES);
 	CT_EXPECT_EQ(mc, NULL);
 	/* The first is to find the device's addresses. */
 	fake_fail(FAKE_BIND_ADDR, 2, EADDRNOTAVAIL);
-	CT_EXPECT_EQ(fi_join(w.ep[0], &addr, 0, &mc, NULL), -FI_EADDRNOTAVAIL);
+	CT_EXPECT_EQ(fi_join(t->ep[0], &addr, 0, &mc, NULL), -FI_EADDRNOTAVAIL);
 	fake_fail(FAKE_CREATE_ID, 2, ENODEV);
-	CT_EXPECT_EQ(fi_join(w.ep[0], &addr, 0, &mc, NULL), -FI_ENODEV);
+	CT_EXPECT_EQ(fi_join(t->ep[0], &addr, 0, &mc, NULL), -FI_ENODEV);
 	fake_fail(FAKE_ATTACH, 1, ENOMEM);
-	mc = mcast_join(&w, 0, 1, 0);
+	mc = mcast_join(t, 0, 1, 0);
 	mcast_answers(1, MCAST_QKEY);
-	expect_eq_error(w.eq, &mc->fid, FI_ENOMEM, 0);
+	expect_eq_error(t->eq, &mc->fid, FI_ENOMEM, 0);
 	mcast_left(mc);
-	mcast_close(&w);
 }
 
 /* How often the addresses of the machine were asked for since the last call. */
@@ -311,57 +288,49 @@ static unsigned int looks(void)
 	return since;
 }
 
-CT_TEST(mc_group, where_many_groups_are_joined_from_is_looked_for_once)
+CT_TEST_F(mc_group, where_many_groups_are_joined_from_is_looked_for_once)
 {
 	const struct sockaddr_in addr = mcast_addr(9);
 	struct fid_mc *mc[4], *none;
-	struct mcast_world w;
 	int i;
 
-	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
 	(void)looks();
 	for (i = 0; i < 3; i++)
-		mc[i] = mcast_join(&w, i % 2, (uint8_t)(1 + i), 0);
+		mc[i] = mcast_join(t, i % 2, (uint8_t)(1 + i), 0);
 	CT_EXPECT_EQ(looks(), 1);
 	/* An address that has gone meanwhile. */
 	fake_fail(FAKE_BIND_ADDR, 1, EADDRNOTAVAIL);
-	mc[3] = mcast_join(&w, 0, 4, 0);
+	mc[3] = mcast_join(t, 0, 4, 0);
 	CT_ASSERT_NE(mc[3], NULL);
 	CT_EXPECT_EQ(looks(), 1);
 	/* Who may not join is told after a look; the next one looks as well. */
 	fake_fail(FAKE_BIND_ADDR, 1, EADDRNOTAVAIL);
 	fake_fail(FAKE_JOIN, 1, EPERM);
-	CT_EXPECT_EQ(fi_join(w.ep[0], &addr, 0, &none, NULL), -FI_EACCES);
+	CT_EXPECT_EQ(fi_join(t->ep[0], &addr, 0, &none, NULL), -FI_EACCES);
 	CT_EXPECT_EQ(looks(), 1);
 	mcast_left(mc[3]);
-	mc[3] = mcast_join(&w, 0, 4, 0);
+	mc[3] = mcast_join(t, 0, 4, 0);
 	CT_EXPECT_EQ(looks(), 1);
 	for (i = 0; i < 4; i++)
 		mcast_left(mc[i]);
-	mcast_close(&w);
 }
 
-CT_TEST(mc_group, nothing_is_told_of_what_was_closed)
+CT_TEST_F(mc_group, nothing_is_told_of_what_was_closed)
 {
-	struct mcast_world w;
 	struct fid_mc *mc[2];
 
-	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
-	mcast_left(mcast_join(&w, 0, 1, 0));
-	mc[0] = mcast_join(&w, 0, 1, 0);
+	mcast_left(mcast_join(t, 0, 1, 0));
+	mc[0] = mcast_join(t, 0, 1, 0);
 	mcast_answers(1, MCAST_QKEY);
 	mcast_left(mc[0]);
-	expect_no_event(w.eq);
-	mc[0] = mcast_join(&w, 0, 1, 0);
-	mcast_answers(1, MCAST_QKEY);
-	expect_joined(&w, mc[0]);
-	mc[1] = mcast_join(&w, 0, 1, 0);
+	expect_no_event(t->eq);
+	mc[0] = mcast_joined(t, 0, 1, 0);
+	mc[1] = mcast_join(t, 0, 1, 0);
 	mcast_left(mc[1]);
-	expect_no_event(w.eq);
+	expect_no_event(t->eq);
 	fake_event(fake_join.id, RDMA_CM_EVENT_MULTICAST_ERROR, -ENETRESET, NULL, 0);
 	mcast_left(mc[0]);
-	expect_no_event(w.eq);
-	mcast_close(&w);
+	expect_no_event(t->eq);
 }
 
 /* Waits for the next attempt, which the event queue's timer begins. */
@@ -371,76 +340,64 @@ static void await_joins(struct mcast_world *w, unsigned int count)
 		expect_no_event(w->eq);
 }
 
-CT_TEST(mc_group, a_lost_membership_is_joined_again)
+CT_TEST_F(mc_group, a_lost_membership_is_joined_again)
 {
-	struct mcast_world w;
 	struct fid_mc *mc, *late;
 	fi_addr_t addr;
 
-	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
-	mc = mcast_join(&w, 0, 1, 0);
-	mcast_answers(1, MCAST_QKEY);
-	expect_joined(&w, mc);
+	mc = mcast_joined(t, 0, 1, 0);
 	addr = fi_mc_addr(mc);
 	fake_event(fake_join.id, RDMA_CM_EVENT_MULTICAST_ERROR, -ENETRESET, NULL, 0);
-	expect_eq_error(w.eq, &mc->fid, FI_ECONNRESET, -ENETRESET);
+	expect_eq_error(t->eq, &mc->fid, FI_ECONNRESET, -ENETRESET);
 	CT_EXPECT_EQ(fake_count(FAKE_DETACH), 1);
 	CT_EXPECT_EQ(fake_count(FAKE_LEAVE), 1);
-	CT_EXPECT_EQ(send_to(&w, 0, addr), -FI_EADDRNOTAVAIL);
+	CT_EXPECT_EQ(send_to(t, 0, addr), -FI_EADDRNOTAVAIL);
 	/* Who comes meanwhile waits with it, and fails alone. */
-	late = mcast_join(&w, 1, 1, 0);
-	await_joins(&w, 2);
+	late = mcast_join(t, 1, 1, 0);
+	await_joins(t, 2);
 	fake_event(fake_join.id, RDMA_CM_EVENT_MULTICAST_ERROR, -ETIMEDOUT, NULL, 0);
-	expect_eq_error(w.eq, &late->fid, FI_ETIMEDOUT, -ETIMEDOUT);
-	expect_no_event(w.eq);
+	expect_eq_error(t->eq, &late->fid, FI_ETIMEDOUT, -ETIMEDOUT);
+	expect_no_event(t->eq);
 	fake_fail(FAKE_JOIN, 1, ENODEV);
-	await_joins(&w, 4);
+	await_joins(t, 4);
 	mcast_answers(1, MCAST_QKEY);
-	expect_joined(&w, mc);
+	expect_joined(t, mc);
 	CT_EXPECT_EQ(fi_mc_addr(mc), addr);
-	CT_EXPECT_EQ(send_to(&w, 0, addr), 0);
+	CT_EXPECT_EQ(send_to(t, 0, addr), 0);
 	mcast_left(late);
 	fake_event(fake_join.id, RDMA_CM_EVENT_MULTICAST_ERROR, -ENETRESET, NULL, 0);
-	expect_eq_error(w.eq, &mc->fid, FI_ECONNRESET, -ENETRESET);
+	expect_eq_error(t->eq, &mc->fid, FI_ECONNRESET, -ENETRESET);
 	mcast_left(mc);
-	mcast_close(&w);
 }
 
-CT_TEST(mc_group, a_device_that_goes_ends_every_membership)
+CT_TEST_F(mc_group, a_device_that_goes_ends_every_membership)
 {
-	struct mcast_world w;
 	struct fid_mc *mc[2];
 
-	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
-	mc[0] = mcast_join(&w, 0, 1, 0);
-	mcast_answers(1, MCAST_QKEY);
-	expect_joined(&w, mc[0]);
-	mc[1] = mcast_join(&w, 1, 1, 0);
-	expect_joined(&w, mc[1]);
+	mc[0] = mcast_joined(t, 0, 1, 0);
+	mc[1] = mcast_join(t, 1, 1, 0);
+	expect_joined(t, mc[1]);
 	fake_event(fake_join.id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, NULL, 0);
-	expect_eq_error(w.eq, &mc[0]->fid, FI_ENODEV, 0);
-	expect_eq_error(w.eq, &mc[1]->fid, FI_ENODEV, 0);
+	expect_eq_error(t->eq, &mc[0]->fid, FI_ENODEV, 0);
+	expect_eq_error(t->eq, &mc[1]->fid, FI_ENODEV, 0);
 	CT_EXPECT_EQ(fake_count(FAKE_LEAVE), 1);
 	mcast_left(mc[0]);
 	mcast_left(mc[1]);
-	mcast_close(&w);
 }
 
-CT_TEST(mc_group, an_endpoint_joins_with_what_it_has)
+CT_TEST_F(mc_group, an_endpoint_joins_with_what_it_has)
 {
 	const struct sockaddr_in addr = mcast_addr(1);
-	struct mcast_world w;
 	struct fid_mc *mc;
 
-	CT_ASSERT_TRUE(mcast_open(&w, false, FI_MSG | FI_MULTICAST | FI_SEND));
-	CT_EXPECT_EQ(fi_join(w.ep[0], &addr, FI_RECV, &mc, NULL), -FI_EINVAL);
-	mc = mcast_join(&w, 0, 1, 0);
+	CT_ASSERT_TRUE(mcast_open(t, false, FI_MSG | FI_MULTICAST | FI_SEND));
+	CT_EXPECT_EQ(fi_join(t->ep[0], &addr, FI_RECV, &mc, NULL), -FI_EINVAL);
+	mc = mcast_join(t, 0, 1, 0);
 	CT_EXPECT_EQ(fake_join.flags, RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER);
 	mcast_left(mc);
-	mcast_close(&w);
-	CT_ASSERT_TRUE(mcast_open(&w, false, FI_MSG));
-	CT_EXPECT_EQ(fi_join(w.ep[0], &addr, 0, &mc, NULL), -FI_EOPNOTSUPP);
-	mcast_close(&w);
+	mcast_close(t);
+	CT_ASSERT_TRUE(mcast_open(t, false, FI_MSG));
+	CT_EXPECT_EQ(fi_join(t->ep[0], &addr, 0, &mc, NULL), -FI_EOPNOTSUPP);
 }
 
 struct joiner {
@@ -464,21 +421,18 @@ static void *join_and_leave(void *arg)
 }
 
 /* The last who leaves takes the membership with it, and nobody else does. */
-CT_TEST(mc_group, threads_join_and_leave)
+CT_TEST_F(mc_group, threads_join_and_leave)
 {
 	struct joiner joiners[THREADS];
 	pthread_t threads[THREADS];
-	struct mcast_world w;
 	int i;
 
-	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
 	for (i = 0; i < THREADS; i++) {
-		joiners[i] = (struct joiner){&w, i};
+		joiners[i] = (struct joiner){t, i};
 		pthread_create(&threads[i], NULL, join_and_leave, &joiners[i]);
 	}
 	for (i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	CT_EXPECT_EQ(fake_count(FAKE_JOIN), fake_count(FAKE_LEAVE));
-	expect_no_event(w.eq);
-	mcast_close(&w);
+	expect_no_event(t->eq);
 }

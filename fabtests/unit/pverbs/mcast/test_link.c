@@ -62,7 +62,14 @@ static void answer(const char *mgid, uint32_t qkey)
 	fake_join_event(fake_join.id, gid, 0xc001, qkey);
 }
 
-CT_TEST(mc_link, ip_addresses_are_groups_of_the_link)
+static void start_link(struct mcast_world *w)
+{
+	CT_ASSERT_TRUE(open_link(w, true, PVB_LINK_RFC, 0, 0));
+}
+
+CT_FIXTURE(mc_link, struct mcast_world, start_link, mcast_close);
+
+CT_TEST_F(mc_link, ip_addresses_are_groups_of_the_link)
 {
 	static const struct {
 		int link, pkey;
@@ -76,42 +83,37 @@ CT_TEST(mc_link, ip_addresses_are_groups_of_the_link)
 		{PVB_LINK_RFC, 0x7fff, "224.0.0.2", "ff12:401b:ffff::2"},
 	};
 	char asked[INET6_ADDRSTRLEN];
-	struct mcast_world w;
 	struct fid_mc *mc;
 	size_t i;
 
 	for (i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%zu", i);
-		CT_ASSERT_TRUE(open_link(&w, true, rows[i].link, rows[i].pkey, 0));
-		mc = join_text(&w, rows[i].ip, 0, asked);
+		CT_ASSERT_TRUE(open_link(t, true, rows[i].link, rows[i].pkey, 0));
+		mc = join_text(t, rows[i].ip, 0, asked);
 		CT_EXPECT_STREQ(asked, rows[i].mgid);
 		CT_EXPECT_EQ(fake_join.id->ps, RDMA_PS_IPOIB);
 		answer(asked, LINK_QKEY);
-		expect_joined(&w, mc);
+		expect_joined(t, mc);
 		mcast_left(mc);
-		mcast_close(&w);
 	}
 }
 
 /* One group by its two names is one membership. */
-CT_TEST(mc_link, the_mgid_itself_is_the_same_group)
+CT_TEST_F(mc_link, the_mgid_itself_is_the_same_group)
 {
 	struct sockaddr_ib ib = {.sib_family = AF_IB};
 	char asked[INET6_ADDRSTRLEN];
-	struct mcast_world w;
 	struct fid_mc *mc[2];
 
-	CT_ASSERT_TRUE(open_link(&w, true, PVB_LINK_RFC, 0, 0));
-	mc[0] = join_text(&w, "224.0.0.2", 0, asked);
+	mc[0] = join_text(t, "224.0.0.2", 0, asked);
 	CT_EXPECT_EQ(inet_pton(AF_INET6, asked, &ib.sib_addr), 1);
-	CT_EXPECT_EQ(fi_join(w.ep[1], &ib, 0, &mc[1], &w), 0);
+	CT_EXPECT_EQ(fi_join(t->ep[1], &ib, 0, &mc[1], t), 0);
 	CT_EXPECT_EQ(fake_count(FAKE_JOIN), 1);
 	answer(asked, LINK_QKEY);
-	expect_joined(&w, mc[0]);
-	expect_joined(&w, mc[1]);
+	expect_joined(t, mc[0]);
+	expect_joined(t, mc[1]);
 	mcast_left(mc[0]);
 	mcast_left(mc[1]);
-	mcast_close(&w);
 }
 
 static uint32_t qkey_of(struct fid_ep *ep)
@@ -119,7 +121,7 @@ static uint32_t qkey_of(struct fid_ep *ep)
 	return qp_of(ep)->attr[IBV_QPS_INIT].qkey;
 }
 
-CT_TEST(mc_link, R9_all_queue_pairs_of_the_link_have_its_q_key)
+CT_TEST_F(mc_link, R9_all_queue_pairs_of_the_link_have_its_q_key)
 {
 	static const struct {
 		size_t chosen;
@@ -135,46 +137,42 @@ CT_TEST(mc_link, R9_all_queue_pairs_of_the_link_have_its_q_key)
 		{0x11, 0x11, LINK_QKEY, FI_RECV, false},
 	};
 	char asked[INET6_ADDRSTRLEN];
-	struct mcast_world w;
 	struct fid_mc *mc;
 	size_t i;
 
 	for (i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%zu", i);
-		CT_ASSERT_TRUE(open_link(&w, true, PVB_LINK_RFC, 0, rows[i].chosen));
-		CT_EXPECT_EQ(qkey_of(w.ep[0]), rows[i].own);
-		mc = join_text(&w, "224.0.0.2", rows[i].flags, asked);
+		CT_ASSERT_TRUE(open_link(t, true, PVB_LINK_RFC, 0, rows[i].chosen));
+		CT_EXPECT_EQ(qkey_of(t->ep[0]), rows[i].own);
+		mc = join_text(t, "224.0.0.2", rows[i].flags, asked);
 		answer(asked, rows[i].group);
 		if (rows[i].ok)
-			expect_joined(&w, mc);
+			expect_joined(t, mc);
 		else
-			expect_eq_error(w.eq, &mc->fid, FI_EINVAL, 0);
+			expect_eq_error(t->eq, &mc->fid, FI_EINVAL, 0);
 		mcast_left(mc);
-		mcast_close(&w);
 	}
 }
 
-CT_TEST(mc_link, ethernet_has_none)
+CT_TEST_F(mc_link, ethernet_has_none)
 {
 	const struct sockaddr_in addr = mcast_addr(1);
-	struct mcast_world w;
 	struct fid_mc *mc;
 
-	CT_ASSERT_TRUE(open_link(&w, false, PVB_LINK_RFC, 0, 0));
-	CT_EXPECT_EQ(qkey_of(w.ep[0]), MCAST_QKEY);
-	mc = mcast_join(&w, 0, 1, 0);
+	CT_ASSERT_TRUE(open_link(t, false, PVB_LINK_RFC, 0, 0));
+	CT_EXPECT_EQ(qkey_of(t->ep[0]), MCAST_QKEY);
+	mc = mcast_join(t, 0, 1, 0);
 	CT_EXPECT_EQ(memcmp(&fake_join.addr, &addr, sizeof(addr)), 0);
 	CT_EXPECT_EQ(fake_join.id->ps, RDMA_PS_UDP);
 	mcast_answers(1, MCAST_QKEY);
-	expect_joined(&w, mc);
+	expect_joined(t, mc);
 	mcast_left(mc);
-	mcast_close(&w);
 }
 
 CT_TEST(mc_link, without_multicast_an_endpoint_is_on_no_link)
 {
 	const struct dgram_opts opts = {.ib = true, .arrange = choose};
-	struct dgram_world w;
+	struct dgram_world w = {0};
 
 	chosen.link = PVB_LINK_RFC;
 	chosen.qkey = 0;
@@ -184,17 +182,14 @@ CT_TEST(mc_link, without_multicast_an_endpoint_is_on_no_link)
 }
 
 /* RDMA_PS_IPOIB takes no GID as its source (cma_select_ib_ps of the kernel's cma.c). */
-CT_TEST(mc_link, without_an_ipoib_interface_none_is_joined)
+CT_TEST_F(mc_link, without_an_ipoib_interface_none_is_joined)
 {
 	const struct sockaddr_in addr = mcast_addr(1);
-	struct mcast_world w;
 	unsigned int bound;
 	struct fid_mc *mc;
 
-	CT_ASSERT_TRUE(open_link(&w, true, PVB_LINK_RFC, 0, 0));
 	fake_cm_reset();
 	bound = fake_count(FAKE_BIND_ADDR);
-	CT_EXPECT_EQ(fi_join(w.ep[0], &addr, 0, &mc, &w), -FI_EADDRNOTAVAIL);
+	CT_EXPECT_EQ(fi_join(t->ep[0], &addr, 0, &mc, t), -FI_EADDRNOTAVAIL);
 	CT_EXPECT_EQ(fake_count(FAKE_BIND_ADDR), bound);
-	mcast_close(&w);
 }

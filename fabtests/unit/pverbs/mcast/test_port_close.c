@@ -8,34 +8,33 @@
 
 #define MANY 30
 
-CT_TEST(mc_port, nothing_is_told_of_what_was_closed)
+CT_FIXTURE(mc_port, struct port_world, port_start, port_close);
+
+CT_TEST_F(mc_port, nothing_is_told_of_what_was_closed)
 {
-	struct port_world w;
 	struct fid_mc *mc;
 
-	CT_ASSERT_TRUE(port_open(&w));
 	/* While the link is looked for. */
-	mcast_left(port_join_text(&w, 0, PORT_GROUP, 0));
-	port_settle(&w);
+	mcast_left(port_join_text(t, 0, PORT_GROUP, 0));
+	port_settle(t);
 	/* While it joins. */
 	fake_sa.silent = true;
-	mcast_left(port_join_text(&w, 0, PORT_GROUP, 0));
-	mcast_left(port_join_text(&w, 0, PORT_GROUP, FI_SEND));
-	port_settle(&w);
+	mcast_left(port_join_text(t, 0, PORT_GROUP, 0));
+	mcast_left(port_join_text(t, 0, PORT_GROUP, FI_SEND));
+	port_settle(t);
 	fake_sa.silent = false;
 	/* Before its event was read. */
-	mc = port_join_text(&w, 0, PORT_GROUP, 0);
-	port_settle(&w);
+	mc = port_join_text(t, 0, PORT_GROUP, 0);
+	port_settle(t);
 	mcast_left(mc);
-	port_settle(&w);
-	expect_no_event(w.m.eq);
-	port_close(&w);
+	port_settle(t);
+	expect_no_event(t->m.eq);
 }
 
 /* Log lines of closing when the group has been left, whose link was found or not yet. */
 static unsigned int lines_of_closing(bool silent)
 {
-	struct port_world w;
+	struct port_world w = {0};
 	struct fid_mc *mc;
 
 	if (!port_open(&w))
@@ -55,20 +54,17 @@ CT_TEST(mc_port, who_closes_while_the_link_is_looked_for_is_told_nothing_of_it)
 }
 
 /* What is outstanding then ends with the endpoint. */
-CT_TEST(mc_port, endpoints_may_close_while_the_administrator_is_silent)
+CT_TEST_F(mc_port, endpoints_may_close_while_the_administrator_is_silent)
 {
-	struct port_world w;
 	struct fid_mc *mc;
 
-	CT_ASSERT_TRUE(port_open(&w));
 	fake_sa.silent = true;
-	mcast_left(port_join_text(&w, 0, PORT_GROUP, 0));
-	port_close(&w);
-	CT_ASSERT_TRUE(port_open(&w));
-	mc = port_join(&w, 0, 0);
+	mcast_left(port_join_text(t, 0, PORT_GROUP, 0));
+	port_close(t);
+	CT_ASSERT_TRUE(port_open(t));
+	mc = port_join(t, 0, 0);
 	fake_sa.silent = true;
 	mcast_left(mc);
-	port_close(&w);
 }
 
 static void join_many(struct port_world *w, struct fid_mc **mc)
@@ -97,7 +93,7 @@ static void leave_many(struct fid_mc **mc)
 CT_TEST(mc_port, R27_all_groups_are_left_before_the_last_endpoint_has_closed)
 {
 	struct fid_mc *mc[MANY];
-	struct port_world w;
+	struct port_world w = {0};
 
 	CT_ASSERT_TRUE(port_open(&w));
 	join_many(&w, mc);
@@ -107,17 +103,14 @@ CT_TEST(mc_port, R27_all_groups_are_left_before_the_last_endpoint_has_closed)
 	CT_EXPECT_EQ(fake_sa.leaves, MANY);
 }
 
-CT_TEST(mc_port, closing_does_not_wait_for_ever_for_groups_to_be_left)
+CT_TEST_F(mc_port, closing_does_not_wait_for_ever_for_groups_to_be_left)
 {
 	struct fid_mc *mc[MANY];
-	struct port_world w;
 
-	CT_ASSERT_TRUE(port_open(&w));
-	join_many(&w, mc);
+	join_many(t, mc);
 	pvb_params.close_timeout = 20;
 	fake_sa.silent = true;
 	leave_many(mc);
-	port_close(&w);
 }
 
 static bool eq_is_readable(struct port_world *w)
@@ -129,22 +122,19 @@ static bool eq_is_readable(struct port_world *w)
 }
 
 /* Who receives is going to create the group, and who sends waits for that. */
-CT_TEST(mc_port, who_waits_is_woken_by_one_that_is_closed)
+CT_TEST_F(mc_port, who_waits_is_woken_by_one_that_is_closed)
 {
-	struct port_world w;
 	struct fid_mc *mc[3];
 
-	CT_ASSERT_TRUE(port_open(&w));
-	mc[0] = port_join(&w, 0, FI_SEND);
+	mc[0] = port_join(t, 0, FI_SEND);
 	fake_sa.silent = true;
-	mc[1] = port_join_text(&w, 0, PORT_GROUP, FI_RECV);
-	mc[2] = port_join_text(&w, 0, PORT_GROUP, FI_SEND);
-	port_settle(&w);
-	CT_EXPECT_FALSE(eq_is_readable(&w));
+	mc[1] = port_join_text(t, 0, PORT_GROUP, FI_RECV);
+	mc[2] = port_join_text(t, 0, PORT_GROUP, FI_SEND);
+	port_settle(t);
+	CT_EXPECT_FALSE(eq_is_readable(t));
 	mcast_left(mc[1]);
-	CT_EXPECT_TRUE(eq_is_readable(&w));
-	expect_joined(&w.m, mc[2]);
+	CT_EXPECT_TRUE(eq_is_readable(t));
+	expect_joined(&t->m, mc[2]);
 	mcast_left(mc[0]);
 	mcast_left(mc[2]);
-	port_close(&w);
 }

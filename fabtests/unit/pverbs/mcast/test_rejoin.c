@@ -42,56 +42,52 @@ static void refuse(struct mcast_world *w)
 	expect_no_event(w->eq);
 }
 
-CT_TEST(mc_rejoin, each_attempt_waits_twice_as_long_until_one_succeeds)
+CT_FIXTURE(mc_rejoin, struct mcast_world, mcast_start, mcast_close);
+
+CT_TEST_F(mc_rejoin, each_attempt_waits_twice_as_long_until_one_succeeds)
 {
-	struct mcast_world w;
 	struct fid_mc *mc;
 	unsigned int ms;
 
-	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
 	ct_time_stop();
-	mc = lose(&w);
+	mc = lose(t);
 	for (ms = FIRST_PAUSE; ms < LONGEST_PAUSE; ms *= 2) {
-		CT_ASSERT_TRUE(tries_after(&w, ms));
-		refuse(&w);
+		CT_ASSERT_TRUE(tries_after(t, ms));
+		refuse(t);
 	}
-	CT_ASSERT_TRUE(tries_after(&w, LONGEST_PAUSE));
-	refuse(&w);
+	CT_ASSERT_TRUE(tries_after(t, LONGEST_PAUSE));
+	refuse(t);
 	/* The call itself may fail, too. */
 	fake_fail(FAKE_JOIN, 1, ENODEV);
-	CT_ASSERT_TRUE(tries_after(&w, LONGEST_PAUSE));
-	CT_ASSERT_TRUE(tries_after(&w, LONGEST_PAUSE));
+	CT_ASSERT_TRUE(tries_after(t, LONGEST_PAUSE));
+	CT_ASSERT_TRUE(tries_after(t, LONGEST_PAUSE));
 	mcast_answers(1, MCAST_QKEY);
-	expect_joined(&w, mc);
+	expect_joined(t, mc);
 	ct_time_pass(2 * LONGEST_PAUSE);
-	expect_no_event(w.eq);
+	expect_no_event(t->eq);
 	fake_event(fake_join.id, RDMA_CM_EVENT_MULTICAST_ERROR, -ENETRESET, NULL, 0);
-	expect_eq_error(w.eq, &mc->fid, FI_ECONNRESET, -ENETRESET);
-	CT_ASSERT_TRUE(tries_after(&w, FIRST_PAUSE));
+	expect_eq_error(t->eq, &mc->fid, FI_ECONNRESET, -ENETRESET);
+	CT_ASSERT_TRUE(tries_after(t, FIRST_PAUSE));
 	mcast_left(mc);
-	mcast_close(&w);
 }
 
-CT_TEST(mc_rejoin, an_attempt_that_nobody_answers_ends_and_is_made_again)
+CT_TEST_F(mc_rejoin, an_attempt_that_nobody_answers_ends_and_is_made_again)
 {
-	struct mcast_world w;
 	struct fid_mc *mc;
 
-	CT_ASSERT_TRUE(mcast_open(&w, false, 0));
 	pvb_params.join_timeout = JOIN_TIMEOUT;
 	ct_time_stop();
-	mc = lose(&w);
-	CT_ASSERT_TRUE(tries_after(&w, FIRST_PAUSE));
+	mc = lose(t);
+	CT_ASSERT_TRUE(tries_after(t, FIRST_PAUSE));
 	CT_EXPECT_EQ(fake_count(FAKE_LEAVE), 1);
 	ct_time_pass(JOIN_TIMEOUT);
-	expect_no_event(w.eq);
+	expect_no_event(t->eq);
 	CT_EXPECT_EQ(fake_count(FAKE_LEAVE), 2);
-	CT_ASSERT_TRUE(tries_after(&w, 2 * FIRST_PAUSE));
+	CT_ASSERT_TRUE(tries_after(t, 2 * FIRST_PAUSE));
 	/* Closing ends the attempts. */
-	refuse(&w);
+	refuse(t);
 	mcast_left(mc);
 	ct_time_pass(LONGEST_PAUSE);
-	expect_no_event(w.eq);
+	expect_no_event(t->eq);
 	CT_EXPECT_EQ(fake_count(FAKE_JOIN), 3);
-	mcast_close(&w);
 }

@@ -26,11 +26,16 @@ bool mcast_open_with(struct mcast_world *w, const struct dgram_opts *opts)
 {
 	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_UNSPEC};
 
-	memset(w, 0, sizeof(*w));
+	mcast_close(w);
 	if (!dgram_open_domain(&w->d, opts))
 		return false;
 	CT_EXPECT_EQ(fi_eq_open(w->d.fabric, &attr, &w->eq, NULL), 0);
 	return w->eq && mcast_open_ep(w, &w->ep[0]) && mcast_open_ep(w, &w->ep[1]);
+}
+
+void mcast_start(struct mcast_world *w)
+{
+	CT_ASSERT_TRUE(mcast_open(w, false, 0));
 }
 
 void mcast_close(struct mcast_world *w)
@@ -76,4 +81,14 @@ void expect_joined_at(const char *file, int line, struct mcast_world *w,
 	CT_EXPECT_EQ(event, FI_JOIN_COMPLETE);
 	CT_EXPECT_EQ(entry.fid, &mc->fid);
 	CT_EXPECT_EQ(entry.context, w);
+}
+
+struct fid_mc *mcast_joined_at(const char *file, int line, struct mcast_world *w, int i,
+			       uint8_t number, uint64_t flags)
+{
+	struct fid_mc *mc = mcast_join(w, i, number, flags);
+
+	mcast_answers(number, MCAST_QKEY);
+	expect_joined_at(file, line, w, mc);
+	return mc;
 }

@@ -32,6 +32,7 @@ bool port_open_with(struct port_world *w, const struct port_opts *with)
 					.caps = FI_MSG | FI_MULTICAST,
 					.arrange = choose};
 
+	port_close(w);
 	chosen = *with;
 	fake_sa_open(chosen.link_qkey ? (uint32_t)chosen.link_qkey : PORT_QKEY);
 	fake_sa.silent = chosen.silent;
@@ -47,6 +48,11 @@ bool port_open_with(struct port_world *w, const struct port_opts *with)
 bool port_open(struct port_world *w)
 {
 	return port_open_with(w, &(struct port_opts){0});
+}
+
+void port_start(struct port_world *w)
+{
+	CT_ASSERT_TRUE(port_open(w));
 }
 
 void port_close(struct port_world *w)

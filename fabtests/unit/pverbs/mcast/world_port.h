@@ -29,10 +29,12 @@ struct port_opts {
 	bool large;	   /* the port has an MTU of 2048 bytes */
 };
 
-/* With the usual parameters. */
+/* With the usual parameters. Closes what w, which is zeroed otherwise, has open. */
 bool port_open(struct port_world *w);
 bool port_open_with(struct port_world *w, const struct port_opts *with);
 void port_close(struct port_world *w);
+/* For CT_FIXTURE, whose tear-down is port_close: port_open. */
+void port_start(struct port_world *w);
 /* Endpoint i joins the group of an IPv4 or IPv6 address; NULL after a failure. */
 struct fid_mc *port_join_text(struct port_world *w, int i, const char *ip,
 			      uint64_t flags);

@@ -19,18 +19,17 @@ bool durable_enable(struct durable *d, const struct world_opts *opts)
 {
 	static const struct world_opts defaults = {.tx_size = 64};
 
+	durable_close(d);
 	world_reset();
-	*d = (struct durable){0};
 	pvb_params.durable = PVB_DURABLE_ON;
 	pvb_params.commit_timeout = DURABLE_TIMEOUT;
 	fake_devices[0].attr.atomic_cap = IBV_ATOMIC_HCA;
 	return world_open(&d->w, opts ? opts : &defaults);
 }
 
-static bool connect_with(struct durable *d, const struct pvb_cm_offer *offer)
+bool durable_connect_to(struct world *w, const struct pvb_cm_offer *offer)
 {
 	uint8_t answer[PVB_CM_REQ_SIZE];
-	struct world *w = &d->w;
 
 	pvb_cm_pack(answer, NULL, 0, offer);
 	CT_EXPECT_EQ(fi_connect(w->ep, NULL, NULL, 0), 0);
@@ -40,11 +39,20 @@ static bool connect_with(struct durable *d, const struct pvb_cm_offer *offer)
 	fake_event(w->id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL, 0);
 	fake_event(w->id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, answer, sizeof(answer));
 	expect_event(w->eq, FI_CONNECTED, &w->ep->fid, NULL, 0);
+	return !ct_failed();
+}
+
+static bool connect_with(struct durable *d, const struct pvb_cm_offer *offer)
+{
+	struct world *w = &d->w;
+
+	if (!durable_connect_to(w, offer))
+		return false;
 	d->qp = &ep_of(w->ep)->qp;
 	d->control_qp = d->qp->control_qp;
 	if (d->control_qp)
 		d->control = crn_container_of(d->control_qp->ibv, struct fake_qp, ibv);
-	return !ct_failed() && d->control_qp;
+	return d->control_qp;
 }
 
 bool durable_connect(struct durable *d)
@@ -69,9 +77,15 @@ bool durable_open_without(struct durable *d, const struct world_opts *opts)
 	return durable_enable(d, opts) && connect_with(d, &offer);
 }
 
+void durable_start(struct durable *d)
+{
+	CT_ASSERT_TRUE(durable_open(d, NULL));
+}
+
 void durable_close(struct durable *d)
 {
 	world_close(&d->w);
+	*d = (struct durable){0};
 }
 
 ssize_t plain_write(struct durable *d, uintptr_t number, uint64_t at, size_t len,
@@ -135,6 +149,23 @@ struct pvb_wire_message durable_sent(struct durable *d, unsigned int nth)
 					      (const void *)(uintptr_t)wr->sge[0].addr,
 					      wr->sge[0].length));
 	return message;
+}
+
+unsigned int durable_answers(const struct durable *d)
+{
+	return d->control->sq.posted;
+}
+
+enum ibv_wr_opcode durable_opcode(const struct durable *d, unsigned int nth)
+{
+	return fake_wr(&d->w.qp->sq, nth)->opcode;
+}
+
+void durable_go_on(struct durable *d, uint32_t positions)
+{
+	CT_EXPECT_EQ(crn_ring_used(&d->qp->sq.ring), 0);
+	d->qp->sq.ring.head += positions;
+	atomic_fetch_add(&d->qp->sq.ring.tail, positions);
 }
 
 void durable_complete(struct durable *d)

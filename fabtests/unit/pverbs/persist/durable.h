@@ -29,7 +29,8 @@ struct durable {
 #define KEY_ARRIVED durable_key(CRN_WSP, true)
 uint64_t durable_key(enum crn_persistence domain, bool ddio);
 
-/* opts may be NULL: 64 operations. Begins with world_reset. */
+/* opts may be NULL: 64 operations. Closes what d has open, which may be nothing, then
+ * begins with world_reset. */
 bool durable_open(struct durable *d, const struct world_opts *opts);
 /* Its two halves: an enabled endpoint, and the connection of d->w.ep. */
 bool durable_enable(struct durable *d, const struct world_opts *opts);
@@ -37,6 +38,10 @@ bool durable_connect(struct durable *d);
 /* The same with a peer without control queue pair. */
 bool durable_open_without(struct durable *d, const struct world_opts *opts);
 void durable_close(struct durable *d);
+/* durable_open without options, for CT_FIXTURE, whose tear-down is durable_close. */
+void durable_start(struct durable *d);
+/* Connects w->ep, which is enabled, to a peer that answers so; NULL: with nothing. */
+bool durable_connect_to(struct world *w, const struct pvb_cm_offer *offer);
 
 /* fi_writemsg of len bytes to DURABLE_ADDR + at with FI_COMMIT_COMPLETE, FI_COMPLETION
  * and flags. */
@@ -52,6 +57,12 @@ void durable_arrives(struct durable *d, const void *bytes, size_t len);
 void durable_message(struct durable *d, const struct pvb_wire_message *message);
 /* What the nth control message, from 0, said; its bytes last until it is used again. */
 struct pvb_wire_message durable_sent(struct durable *d, unsigned int nth);
+/* How many control messages, which are answers at a target, were sent. */
+unsigned int durable_answers(const struct durable *d);
+/* The operation of the nth work request, from 0, of the connection. */
+enum ibv_wr_opcode durable_opcode(const struct durable *d, unsigned int nth);
+/* Moves the send queue on as after so many operations; slots stay where they are. */
+void durable_go_on(struct durable *d, uint32_t positions);
 /* Everything posted succeeds, on both queue pairs. */
 void durable_complete(struct durable *d);
 

@@ -11,33 +11,27 @@ static const struct ibv_qp_attr *rtr(const struct world *w)
 	return &w->qp->attr[IBV_QPS_RTR];
 }
 
-CT_TEST(path, without_a_wish_it_is_what_rdma_cm_found)
-{
-	struct world w;
+CT_FIXTURE(path, struct world, world_fresh, world_close);
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(rtr(&w)->path_mtu, IBV_MTU_2048);
-	CT_EXPECT_EQ(rtr(&w)->min_rnr_timer, 12);
-	CT_EXPECT_EQ(w.qp->attr[IBV_QPS_RTS].timeout, 14);
+CT_TEST_F(path, without_a_wish_it_is_what_rdma_cm_found)
+{
+	CT_ASSERT_TRUE(world_open_connected(t, NULL));
+	CT_EXPECT_EQ(rtr(t)->path_mtu, IBV_MTU_2048);
+	CT_EXPECT_EQ(rtr(t)->min_rnr_timer, 12);
+	CT_EXPECT_EQ(t->qp->attr[IBV_QPS_RTS].timeout, 14);
 	CT_EXPECT_EQ(fake_tos, -1);
-	world_close(&w);
 }
 
-CT_TEST(path, timers_are_those_of_the_user)
+CT_TEST_F(path, timers_are_those_of_the_user)
 {
-	struct world w;
-
-	world_reset();
 	pvb_params.rnr_timer = 0;
 	pvb_params.ack_timeout = 20;
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(rtr(&w)->min_rnr_timer, 0);
-	CT_EXPECT_EQ(w.qp->attr[IBV_QPS_RTS].timeout, 20);
-	world_close(&w);
+	CT_ASSERT_TRUE(world_open_connected(t, NULL));
+	CT_EXPECT_EQ(rtr(t)->min_rnr_timer, 0);
+	CT_EXPECT_EQ(t->qp->attr[IBV_QPS_RTS].timeout, 20);
 }
 
-CT_TEST(path, the_mtu_is_made_smaller_never_larger)
+CT_TEST_F(path, the_mtu_is_made_smaller_never_larger)
 {
 	static const struct {
 		int bytes;
@@ -46,15 +40,14 @@ CT_TEST(path, the_mtu_is_made_smaller_never_larger)
 		{4096, IBV_MTU_2048}, {2048, IBV_MTU_2048}, {2047, IBV_MTU_1024},
 		{512, IBV_MTU_512},   {300, IBV_MTU_256},   {1, IBV_MTU_256},
 	};
-	struct world w;
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%d bytes", rows[i].bytes);
 		world_reset();
 		pvb_params.path_mtu = rows[i].bytes;
-		CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-		CT_EXPECT_EQ(rtr(&w)->path_mtu, rows[i].wanted);
-		world_close(&w);
+		CT_ASSERT_TRUE(world_open_connected(t, NULL));
+		CT_EXPECT_EQ(rtr(t)->path_mtu, rows[i].wanted);
+		world_close(t);
 	}
 }
 
@@ -86,22 +79,18 @@ CT_TEST(path, the_programs_traffic_class_comes_before_the_users)
 	CT_EXPECT_EQ(tos_of(FI_TC_LOW_LATENCY, FI_TC_BULK_DATA, -1), -1);
 }
 
-CT_TEST(path, a_traffic_class_the_kernel_refuses_is_told)
+CT_TEST_F(path, a_traffic_class_the_kernel_refuses_is_told)
 {
-	struct world w;
-
-	world_reset();
 	pvb_params.traffic_class = 8;
-	CT_ASSERT_TRUE(world_open(&w, NULL));
+	CT_ASSERT_TRUE(world_open(t, NULL));
 	fake_fail(FAKE_SET_OPTION, 1, EINVAL);
 	ct_log_reset();
-	CT_EXPECT_EQ(fi_connect(w.ep, NULL, NULL, 0), 0);
+	CT_EXPECT_EQ(fi_connect(t->ep, NULL, NULL, 0), 0);
 	CT_EXPECT_STRSTR(ct_log_last(), "traffic class 8 is not set");
-	world_close(&w);
 }
 
 /* rdma_cm's path of the fake has GID index 1. */
-CT_TEST(path, a_connection_over_another_version_of_roce_fails)
+CT_TEST_F(path, a_connection_over_another_version_of_roce_fails)
 {
 	static const struct {
 		enum ibv_gid_type type;
@@ -113,26 +102,25 @@ CT_TEST(path, a_connection_over_another_version_of_roce_fails)
 		{IBV_GID_TYPE_ROCE_V2, 2, true},  {IBV_GID_TYPE_IB, 2, true},
 	};
 	struct rdma_cm_id *id;
-	struct world w;
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("row %zu", i);
 		world_reset();
 		fake_devices[0].gid[1].gid_type = rows[i].type;
 		pvb_params.roce_version = rows[i].wish;
-		CT_ASSERT_TRUE(world_open(&w, NULL));
-		CT_EXPECT_EQ(fi_connect(w.ep, NULL, NULL, 0), 0);
-		id = ep_of(w.ep)->conn.id;
+		CT_ASSERT_TRUE(world_open(t, NULL));
+		CT_EXPECT_EQ(fi_connect(t->ep, NULL, NULL, 0), 0);
+		id = ep_of(t->ep)->conn.id;
 		fake_id_device(id, &fake_devices[0]);
 		fake_event(id, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL, 0);
 		fake_event(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL, 0);
 		fake_event(id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, NULL, 0);
 		if (rows[i].wanted)
-			expect_event(w.eq, FI_CONNECTED, &w.ep->fid, NULL, 0);
+			expect_event(t->eq, FI_CONNECTED, &t->ep->fid, NULL, 0);
 		else
-			expect_eq_error(w.eq, &w.ep->fid, FI_EHOSTUNREACH,
+			expect_eq_error(t->eq, &t->ep->fid, FI_EHOSTUNREACH,
 					FI_EHOSTUNREACH);
-		world_close(&w);
+		world_close(t);
 	}
 }
 

@@ -17,11 +17,20 @@ struct shared {
 	struct fid_ep *ep[2];
 };
 
+/* Closes what is open, which may be nothing. */
+static void srx_close(struct shared *s)
+{
+	for (int i = 0; i < 2; i++)
+		close_object(s->ep[i]);
+	close_object(s->srx);
+	world_close(&s->w);
+}
+
 static bool srx_open(struct shared *s, const struct world_opts *opts)
 {
 	struct fi_rx_attr attr = {.size = SIZE, .iov_limit = 2};
 
-	*s = (struct shared){.srx = NULL};
+	srx_close(s);
 	world_reset();
 	if (!world_open_domain(&s->w, opts))
 		return false;
@@ -57,17 +66,14 @@ static bool srx_open_pair(struct shared *s, const struct world_opts *opts)
 	return !ct_failed();
 }
 
-static void srx_close(struct shared *s)
+static void start_pair(struct shared *t)
 {
-	for (int i = 0; i < 2; i++) {
-		if (s->ep[i])
-			CT_EXPECT_EQ(fi_close(&s->ep[i]->fid), 0);
-	}
-	CT_EXPECT_EQ(fi_close(&s->srx->fid), 0);
-	world_close(&s->w);
+	CT_ASSERT_TRUE(srx_open_pair(t, NULL));
 }
 
-CT_TEST(srx, every_call_form_posts_its_buffers)
+CT_FIXTURE(srx, struct shared, start_pair, srx_close);
+
+CT_TEST_F(srx, every_call_form_posts_its_buffers)
 {
 	static char a[100], b[100];
 	struct iovec iov[] = {{a, 100}, {b, 50}, {b, 1}};
@@ -75,227 +81,191 @@ CT_TEST(srx, every_call_form_posts_its_buffers)
 	struct fi_msg msg = {
 		.msg_iov = iov, .desc = desc, .iov_count = 2, .context = NUMBER(3)};
 	const struct fake_wr *wr;
-	struct shared s;
 
-	CT_ASSERT_TRUE(srx_open_pair(&s, NULL));
-	CT_EXPECT_EQ(fi_recv(s.srx, a, 100, NUMBER(11), 0, NUMBER(1)), 0);
-	CT_EXPECT_EQ(fi_recvv(s.srx, iov, desc, 2, 0, NUMBER(2)), 0);
-	CT_EXPECT_EQ(fi_recvmsg(s.srx, &msg, FI_COMPLETION | FI_MORE), 0);
-	wr = fake_wr(&s.srq->rq, 0);
+	CT_EXPECT_EQ(fi_recv(t->srx, a, 100, NUMBER(11), 0, NUMBER(1)), 0);
+	CT_EXPECT_EQ(fi_recvv(t->srx, iov, desc, 2, 0, NUMBER(2)), 0);
+	CT_EXPECT_EQ(fi_recvmsg(t->srx, &msg, FI_COMPLETION | FI_MORE), 0);
+	wr = fake_wr(&t->srq->rq, 0);
 	CT_EXPECT_EQ(wr->num_sge, 1);
 	CT_EXPECT_EQ(wr->sge[0].lkey, 11);
 	for (unsigned int i = 1; i < 3; i++) {
-		wr = fake_wr(&s.srq->rq, i);
+		wr = fake_wr(&t->srq->rq, i);
 		CT_EXPECT_EQ(wr->num_sge, 2);
 		CT_EXPECT_EQ(wr->sge[1].addr, (uintptr_t)b);
 		CT_EXPECT_EQ(wr->sge[1].length, 50);
 		CT_EXPECT_EQ(wr->sge[1].lkey, 22);
 	}
-	CT_EXPECT_EQ(fi_recvv(s.srx, iov, desc, 3, 0, NULL), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_recvmsg(s.srx, &msg, FI_INJECT), -FI_EBADFLAGS);
-	CT_EXPECT_EQ(fi_recv(s.srx, a, UINT32_MAX + 1ULL, NULL, 0, NULL), -FI_EMSGSIZE);
-	CT_EXPECT_EQ(fi_send(s.srx, a, 1, NULL, 0, NULL), -FI_ENOSYS);
-	srx_close(&s);
+	CT_EXPECT_EQ(fi_recvv(t->srx, iov, desc, 3, 0, NULL), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_recvmsg(t->srx, &msg, FI_INJECT), -FI_EBADFLAGS);
+	CT_EXPECT_EQ(fi_recv(t->srx, a, UINT32_MAX + 1ULL, NULL, 0, NULL), -FI_EMSGSIZE);
+	CT_EXPECT_EQ(fi_send(t->srx, a, 1, NULL, 0, NULL), -FI_ENOSYS);
 }
 
-CT_TEST(srx, whichever_endpoint_receives_takes_the_oldest)
+CT_TEST_F(srx, whichever_endpoint_receives_takes_the_oldest)
 {
 	const uint32_t data = 5;
-	struct shared s;
 
-	CT_ASSERT_TRUE(srx_open_pair(&s, NULL));
 	for (uintptr_t i = 0; i < 4; i++)
-		CT_EXPECT_EQ(recv_number(s.srx, i), 0);
-	fake_receive(qp_of(s.ep[0]), IBV_WC_RECV, 10, NULL);
-	fake_receive(qp_of(s.ep[1]), IBV_WC_RECV, 11, &data);
-	fake_receive(qp_of(s.ep[1]), IBV_WC_RECV_RDMA_WITH_IMM, 12, &data);
-	fake_receive(qp_of(s.ep[0]), IBV_WC_RECV, 13, NULL);
-	expect_comp(s.w.cq, NUMBER(0), FI_RECV | FI_MSG, 10, 0);
-	expect_comp(s.w.cq, NUMBER(1), FI_RECV | FI_MSG | FI_REMOTE_CQ_DATA, 11, 5);
-	expect_comp(s.w.cq, NUMBER(2), FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA, 12,
+		CT_EXPECT_EQ(recv_number(t->srx, i), 0);
+	fake_receive(qp_of(t->ep[0]), IBV_WC_RECV, 10, NULL);
+	fake_receive(qp_of(t->ep[1]), IBV_WC_RECV, 11, &data);
+	fake_receive(qp_of(t->ep[1]), IBV_WC_RECV_RDMA_WITH_IMM, 12, &data);
+	fake_receive(qp_of(t->ep[0]), IBV_WC_RECV, 13, NULL);
+	expect_comp(t->w.cq, NUMBER(0), FI_RECV | FI_MSG, 10, 0);
+	expect_comp(t->w.cq, NUMBER(1), FI_RECV | FI_MSG | FI_REMOTE_CQ_DATA, 11, 5);
+	expect_comp(t->w.cq, NUMBER(2), FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA, 12,
 		    5);
-	expect_comp(s.w.cq, NUMBER(3), FI_RECV | FI_MSG, 13, 0);
-	expect_no_comp(s.w.cq);
-	srx_close(&s);
+	expect_comp(t->w.cq, NUMBER(3), FI_RECV | FI_MSG, 13, 0);
+	expect_no_comp(t->w.cq);
 }
 
-CT_TEST(srx, a_full_context_says_try_again_until_a_completion_is_read)
+CT_TEST_F(srx, a_full_context_says_try_again_until_a_completion_is_read)
 {
-	struct shared s;
-
-	CT_ASSERT_TRUE(srx_open_pair(&s, NULL));
 	for (uintptr_t round = 0; round < 50; round++) {
 		for (uintptr_t i = 0; i < SIZE; i++)
-			CT_ASSERT_EQ(recv_number(s.srx, i), 0);
-		CT_EXPECT_EQ(recv_number(s.srx, 9), -FI_EAGAIN);
+			CT_ASSERT_EQ(recv_number(t->srx, i), 0);
+		CT_EXPECT_EQ(recv_number(t->srx, 9), -FI_EAGAIN);
 		for (uintptr_t i = 0; i < SIZE; i++)
-			fake_receive(qp_of(s.ep[(i + round) % 2]), IBV_WC_RECV, 1, NULL);
-		CT_EXPECT_EQ(recv_number(s.srx, 9), -FI_EAGAIN);
+			fake_receive(qp_of(t->ep[(i + round) % 2]), IBV_WC_RECV, 1, NULL);
+		CT_EXPECT_EQ(recv_number(t->srx, 9), -FI_EAGAIN);
 		for (uintptr_t i = 0; i < SIZE; i++)
-			expect_comp(s.w.cq, NUMBER(i), FI_RECV | FI_MSG, 1, 0);
+			expect_comp(t->w.cq, NUMBER(i), FI_RECV | FI_MSG, 1, 0);
 	}
-	srx_close(&s);
 }
 
-CT_TEST(srx, a_refused_receive_never_was)
+CT_TEST_F(srx, a_refused_receive_never_was)
 {
-	struct shared s;
-
-	CT_ASSERT_TRUE(srx_open_pair(&s, NULL));
 	fake_fail(FAKE_POST_RECV, 1, EINVAL);
-	CT_EXPECT_EQ(recv_number(s.srx, 1), -FI_EINVAL);
+	CT_EXPECT_EQ(recv_number(t->srx, 1), -FI_EINVAL);
 	fake_fail(FAKE_POST_RECV, 1, ENOMEM);
-	CT_EXPECT_EQ(recv_number(s.srx, 1), -FI_EAGAIN);
+	CT_EXPECT_EQ(recv_number(t->srx, 1), -FI_EAGAIN);
 	for (uintptr_t i = 0; i < SIZE; i++)
-		CT_EXPECT_EQ(recv_number(s.srx, i), 0);
-	CT_EXPECT_EQ(recv_number(s.srx, 9), -FI_EAGAIN);
-	srx_close(&s);
+		CT_EXPECT_EQ(recv_number(t->srx, i), 0);
+	CT_EXPECT_EQ(recv_number(t->srx, 9), -FI_EAGAIN);
 }
 
-CT_TEST(srx, an_endpoint_that_shares_takes_no_receives_itself)
+CT_TEST_F(srx, an_endpoint_that_shares_takes_no_receives_itself)
 {
-	struct shared s;
-
-	CT_ASSERT_TRUE(srx_open_pair(&s, NULL));
-	CT_EXPECT_EQ(recv_number(s.ep[0], 1), -FI_EOPNOTSUPP);
-	CT_EXPECT_EQ(qp_of(s.ep[0])->init.cap.max_recv_wr, 0);
-	srx_close(&s);
+	CT_EXPECT_EQ(recv_number(t->ep[0], 1), -FI_EOPNOTSUPP);
+	CT_EXPECT_EQ(qp_of(t->ep[0])->init.cap.max_recv_wr, 0);
 }
 
 /* The device queue has room for all shared receives once, not for each endpoint. */
-CT_TEST(srx, receives_are_counted_once_in_a_completion_queue)
+CT_TEST_F(srx, receives_are_counted_once_in_a_completion_queue)
 {
 	struct fi_cq_attr attr = {.format = FI_CQ_FORMAT_DATA, .size = 4};
 	struct fid_cq *other;
-	struct shared s;
 
-	CT_ASSERT_TRUE(srx_open_pair(&s, NULL));
-	CT_EXPECT_EQ(cq_of(s.w.cq)->reserved, SIZE + 2 * (8 + 1));
-	CT_ASSERT_EQ(fi_cq_open(s.w.domain, &attr, &other, NULL), 0);
-	CT_EXPECT_EQ(fi_close(&s.ep[1]->fid), 0);
-	s.ep[1] = srx_add(&s, other, 0);
-	CT_EXPECT_EQ(cq_of(s.w.cq)->reserved, SIZE + 8 + 1);
+	CT_EXPECT_EQ(cq_of(t->w.cq)->reserved, SIZE + 2 * (8 + 1));
+	CT_ASSERT_EQ(fi_cq_open(t->w.domain, &attr, &other, NULL), 0);
+	close_object(t->ep[1]);
+	t->ep[1] = srx_add(t, other, 0);
+	CT_EXPECT_EQ(cq_of(t->w.cq)->reserved, SIZE + 8 + 1);
 	CT_EXPECT_EQ(cq_of(other)->reserved, SIZE + 8 + 1);
 	for (uintptr_t i = 0; i < SIZE; i++)
-		CT_EXPECT_EQ(recv_number(s.srx, i), 0);
+		CT_EXPECT_EQ(recv_number(t->srx, i), 0);
 	for (uintptr_t i = 0; i < SIZE; i++)
-		fake_receive(qp_of(s.ep[1]), IBV_WC_RECV, 1, NULL);
-	expect_no_comp(s.w.cq);
+		fake_receive(qp_of(t->ep[1]), IBV_WC_RECV, 1, NULL);
+	expect_no_comp(t->w.cq);
 	for (uintptr_t i = 0; i < SIZE; i++)
 		expect_comp(other, NUMBER(i), FI_RECV | FI_MSG, 1, 0);
 	for (int i = 0; i < 2; i++) {
-		CT_EXPECT_EQ(fi_close(&s.ep[i]->fid), 0);
-		s.ep[i] = NULL;
+		close_object(t->ep[i]);
 	}
 	CT_EXPECT_EQ(cq_of(other)->reserved, 0);
-	CT_EXPECT_EQ(cq_of(s.w.cq)->reserved, 0);
+	CT_EXPECT_EQ(cq_of(t->w.cq)->reserved, 0);
 	CT_EXPECT_EQ(fi_close(&other->fid), 0);
-	srx_close(&s);
 }
 
-CT_TEST(srx, each_endpoint_has_its_own_selective_completion)
+CT_TEST_F(srx, each_endpoint_has_its_own_selective_completion)
 {
 	struct fi_msg msg = {.context = NUMBER(2)};
 	const uint32_t data = 5;
-	struct shared s;
 
-	CT_ASSERT_TRUE(srx_open(&s, NULL));
-	s.ep[0] = srx_add(&s, s.w.cq, FI_SELECTIVE_COMPLETION);
-	s.ep[1] = srx_add(&s, s.w.cq, 0);
+	CT_ASSERT_TRUE(srx_open(t, NULL));
+	t->ep[0] = srx_add(t, t->w.cq, FI_SELECTIVE_COMPLETION);
+	t->ep[1] = srx_add(t, t->w.cq, 0);
 	for (int round = 0; round < 3; round++) {
 		for (int i = 0; i < 2; i++) {
-			CT_EXPECT_EQ(recv_number(s.srx, 1), 0);
-			CT_EXPECT_EQ(fi_recvmsg(s.srx, &msg, FI_COMPLETION), 0);
-			fake_receive(qp_of(s.ep[i]), IBV_WC_RECV, 10, NULL);
-			fake_receive(qp_of(s.ep[i]), IBV_WC_RECV, 10, NULL);
+			CT_EXPECT_EQ(recv_number(t->srx, 1), 0);
+			CT_EXPECT_EQ(fi_recvmsg(t->srx, &msg, FI_COMPLETION), 0);
+			fake_receive(qp_of(t->ep[i]), IBV_WC_RECV, 10, NULL);
+			fake_receive(qp_of(t->ep[i]), IBV_WC_RECV, 10, NULL);
 		}
-		expect_comp(s.w.cq, NUMBER(2), FI_RECV | FI_MSG, 10, 0);
-		expect_comp(s.w.cq, NUMBER(1), FI_RECV | FI_MSG, 10, 0);
-		expect_comp(s.w.cq, NUMBER(2), FI_RECV | FI_MSG, 10, 0);
-		expect_no_comp(s.w.cq);
+		expect_comp(t->w.cq, NUMBER(2), FI_RECV | FI_MSG, 10, 0);
+		expect_comp(t->w.cq, NUMBER(1), FI_RECV | FI_MSG, 10, 0);
+		expect_comp(t->w.cq, NUMBER(2), FI_RECV | FI_MSG, 10, 0);
+		expect_no_comp(t->w.cq);
 	}
-	CT_EXPECT_EQ(recv_number(s.srx, 1), 0);
-	fake_receive(qp_of(s.ep[0]), IBV_WC_RECV_RDMA_WITH_IMM, 10, &data);
-	expect_comp(s.w.cq, NUMBER(1), FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA, 10,
+	CT_EXPECT_EQ(recv_number(t->srx, 1), 0);
+	fake_receive(qp_of(t->ep[0]), IBV_WC_RECV_RDMA_WITH_IMM, 10, &data);
+	expect_comp(t->w.cq, NUMBER(1), FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA, 10,
 		    5);
-	CT_EXPECT_EQ(recv_number(s.srx, 3), 0);
-	fake_recv_error(qp_of(s.ep[0]), IBV_WC_LOC_LEN_ERR);
-	expect_cq_error(s.w.cq, NUMBER(3), FI_RECV | FI_MSG, FI_ETRUNC);
-	srx_close(&s);
+	CT_EXPECT_EQ(recv_number(t->srx, 3), 0);
+	fake_recv_error(qp_of(t->ep[0]), IBV_WC_LOC_LEN_ERR);
+	expect_cq_error(t->w.cq, NUMBER(3), FI_RECV | FI_MSG, FI_ETRUNC);
 }
 
-CT_TEST(srx, counters_of_an_endpoint_count_what_it_takes)
+CT_TEST_F(srx, counters_of_an_endpoint_count_what_it_takes)
 {
 	struct fid_cntr *cntr[2];
-	struct shared s;
 
-	CT_ASSERT_TRUE(srx_open(&s, NULL));
+	CT_ASSERT_TRUE(srx_open(t, NULL));
 	for (int i = 0; i < 2; i++) {
-		CT_ASSERT_EQ(fi_cntr_open(s.w.domain, NULL, &cntr[i], NULL), 0);
-		CT_ASSERT_EQ(fi_endpoint(s.w.domain, s.w.info, &s.ep[i], NULL), 0);
-		CT_EXPECT_EQ(fi_ep_bind(s.ep[i], &s.w.eq->fid, 0), 0);
-		CT_EXPECT_EQ(fi_ep_bind(s.ep[i], &s.w.cq->fid, FI_TRANSMIT | FI_RECV), 0);
-		CT_EXPECT_EQ(fi_ep_bind(s.ep[i], &s.srx->fid, 0), 0);
-		CT_EXPECT_EQ(fi_ep_bind(s.ep[i], &cntr[i]->fid, FI_RECV), 0);
-		CT_ASSERT_EQ(fi_enable(s.ep[i]), 0);
+		CT_ASSERT_EQ(fi_cntr_open(t->w.domain, NULL, &cntr[i], NULL), 0);
+		CT_ASSERT_EQ(fi_endpoint(t->w.domain, t->w.info, &t->ep[i], NULL), 0);
+		CT_EXPECT_EQ(fi_ep_bind(t->ep[i], &t->w.eq->fid, 0), 0);
+		CT_EXPECT_EQ(fi_ep_bind(t->ep[i], &t->w.cq->fid, FI_TRANSMIT | FI_RECV),
+			     0);
+		CT_EXPECT_EQ(fi_ep_bind(t->ep[i], &t->srx->fid, 0), 0);
+		CT_EXPECT_EQ(fi_ep_bind(t->ep[i], &cntr[i]->fid, FI_RECV), 0);
+		CT_ASSERT_EQ(fi_enable(t->ep[i]), 0);
 	}
 	for (uintptr_t i = 0; i < 7; i++)
-		CT_EXPECT_EQ(recv_number(s.srx, i), 0);
+		CT_EXPECT_EQ(recv_number(t->srx, i), 0);
 	for (int i = 0; i < 5; i++)
-		fake_receive(qp_of(s.ep[i < 3]), IBV_WC_RECV, 1, NULL);
-	fake_recv_error(qp_of(s.ep[1]), IBV_WC_LOC_LEN_ERR);
+		fake_receive(qp_of(t->ep[i < 3]), IBV_WC_RECV, 1, NULL);
+	fake_recv_error(qp_of(t->ep[1]), IBV_WC_LOC_LEN_ERR);
 	CT_EXPECT_EQ(fi_cntr_read(cntr[0]), 2);
 	CT_EXPECT_EQ(fi_cntr_read(cntr[1]), 3);
 	CT_EXPECT_EQ(fi_cntr_readerr(cntr[0]), 0);
 	CT_EXPECT_EQ(fi_cntr_readerr(cntr[1]), 1);
 	for (int i = 0; i < 2; i++) {
-		CT_EXPECT_EQ(fi_close(&s.ep[i]->fid), 0);
+		close_object(t->ep[i]);
 		CT_EXPECT_EQ(fi_close(&cntr[i]->fid), 0);
-		s.ep[i] = NULL;
 	}
-	srx_close(&s);
 }
 
-CT_TEST(srx, an_endpoint_that_closes_takes_nothing_of_the_others_with_it)
+CT_TEST_F(srx, an_endpoint_that_closes_takes_nothing_of_the_others_with_it)
 {
-	struct shared s;
-
-	CT_ASSERT_TRUE(srx_open(&s, NULL));
+	CT_ASSERT_TRUE(srx_open(t, NULL));
 	/* The queue knows the second one only, for its silence. */
-	s.ep[0] = srx_add(&s, s.w.cq, 0);
-	s.ep[1] = srx_add(&s, s.w.cq, FI_SELECTIVE_COMPLETION);
+	t->ep[0] = srx_add(t, t->w.cq, 0);
+	t->ep[1] = srx_add(t, t->w.cq, FI_SELECTIVE_COMPLETION);
 	for (int i = 0; i < 2; i++) {
-		CT_EXPECT_EQ(recv_number(s.srx, 1), 0);
-		fake_receive(qp_of(s.ep[1]), IBV_WC_RECV, 1, NULL);
-		expect_no_comp(s.w.cq);
-		if (s.ep[0])
-			CT_EXPECT_EQ(fi_close(&s.ep[0]->fid), 0);
-		s.ep[0] = NULL;
+		CT_EXPECT_EQ(recv_number(t->srx, 1), 0);
+		fake_receive(qp_of(t->ep[1]), IBV_WC_RECV, 1, NULL);
+		expect_no_comp(t->w.cq);
+		close_object(t->ep[0]);
 	}
-	srx_close(&s);
 }
 
-CT_TEST(srx, an_endpoint_that_closes_leaves_the_receives_to_the_others)
+CT_TEST_F(srx, an_endpoint_that_closes_leaves_the_receives_to_the_others)
 {
-	struct shared s;
-
-	CT_ASSERT_TRUE(srx_open_pair(&s, NULL));
 	for (uintptr_t i = 0; i < SIZE; i++)
-		CT_EXPECT_EQ(recv_number(s.srx, i), 0);
-	fake_receive(qp_of(s.ep[0]), IBV_WC_RECV, 1, NULL);
-	fake_take(qp_of(s.ep[0]));
-	CT_EXPECT_EQ(fi_close(&s.ep[0]->fid), 0);
-	s.ep[0] = NULL;
-	expect_comp(s.w.cq, NUMBER(0), FI_RECV | FI_MSG, 1, 0);
-	expect_cq_error(s.w.cq, NUMBER(1), FI_RECV | FI_MSG, FI_ECANCELED);
-	expect_no_comp(s.w.cq);
+		CT_EXPECT_EQ(recv_number(t->srx, i), 0);
+	fake_receive(qp_of(t->ep[0]), IBV_WC_RECV, 1, NULL);
+	fake_take(qp_of(t->ep[0]));
+	close_object(t->ep[0]);
+	expect_comp(t->w.cq, NUMBER(0), FI_RECV | FI_MSG, 1, 0);
+	expect_cq_error(t->w.cq, NUMBER(1), FI_RECV | FI_MSG, FI_ECANCELED);
+	expect_no_comp(t->w.cq);
 	for (uintptr_t i = 2; i < SIZE; i++)
-		fake_receive(qp_of(s.ep[1]), IBV_WC_RECV, 1, NULL);
+		fake_receive(qp_of(t->ep[1]), IBV_WC_RECV, 1, NULL);
 	for (uintptr_t i = 2; i < SIZE; i++)
-		expect_comp(s.w.cq, NUMBER(i), FI_RECV | FI_MSG, 1, 0);
+		expect_comp(t->w.cq, NUMBER(i), FI_RECV | FI_MSG, 1, 0);
 	for (uintptr_t i = 0; i < SIZE; i++)
-		CT_EXPECT_EQ(recv_number(s.srx, i), 0);
-	srx_close(&s);
+		CT_EXPECT_EQ(recv_number(t->srx, i), 0);
 }
 
 static void async_look(void *arg)
@@ -320,130 +290,115 @@ static uint64_t srx_close_time(struct fid_ep *ep, bool late)
 }
 
 /* Some devices never tell that a queue pair has left the shared queue. */
-CT_TEST(srx, a_device_that_says_nothing_is_waited_for_less_each_time)
+CT_TEST_F(srx, a_device_that_says_nothing_is_waited_for_less_each_time)
 {
 	static const uint64_t most[] = {102, 52, 27, 14, 8, 5, 3, 3, 3};
-	struct shared s;
 
-	CT_ASSERT_TRUE(srx_open(&s, NULL));
+	CT_ASSERT_TRUE(srx_open(t, NULL));
 	fake_devices[0].no_last_wqe = true;
 	ct_time_stop();
 	for (size_t i = 0; i < CRN_COUNT(most); i++) {
 		CT_NOTE("close %zu", i);
-		CT_EXPECT_LE(srx_close_time(srx_add(&s, s.w.cq, 0), false), most[i]);
+		CT_EXPECT_LE(srx_close_time(srx_add(t, t->w.cq, 0), false), most[i]);
 	}
-	srx_close(&s);
 }
 
 /* One that was late once, on a busy machine, is waited for the next time; and one that is
  * known to speak for as long as a close may take. */
-CT_TEST(srx, a_device_that_was_late_is_waited_for_again)
+CT_TEST_F(srx, a_device_that_was_late_is_waited_for_again)
 {
-	struct shared s;
 	struct fid_ep *ep;
 
-	CT_ASSERT_TRUE(srx_open_pair(&s, NULL));
-	ep = srx_add(&s, s.w.cq, 0);
+	ep = srx_add(t, t->w.cq, 0);
 	for (uintptr_t i = 0; i < SIZE; i++)
-		CT_EXPECT_EQ(recv_number(s.srx, i), 0);
+		CT_EXPECT_EQ(recv_number(t->srx, i), 0);
 	fake_devices[0].no_last_wqe = true;
 	ct_time_stop();
-	srx_close_time(s.ep[0], false);
-	fake_take(qp_of(s.ep[1]));
-	CT_EXPECT_GE(srx_close_time(s.ep[1], true), LATE_MS);
-	expect_cq_error(s.w.cq, NUMBER(0), FI_RECV | FI_MSG, FI_ECANCELED);
-	expect_no_comp(s.w.cq);
+	srx_close_time(t->ep[0], false);
+	fake_take(qp_of(t->ep[1]));
+	CT_EXPECT_GE(srx_close_time(t->ep[1], true), LATE_MS);
+	expect_cq_error(t->w.cq, NUMBER(0), FI_RECV | FI_MSG, FI_ECANCELED);
+	expect_no_comp(t->w.cq);
 	pvb_params.close_timeout = 600000;
 	late_by = 100 * LATE_MS;
 	CT_EXPECT_GE(srx_close_time(ep, true), late_by);
 	late_by = LATE_MS;
-	s.ep[0] = s.ep[1] = NULL;
-	srx_close(&s);
+	t->ep[0] = t->ep[1] = NULL;
 }
 
-CT_TEST(srx, closing_reports_what_is_posted_to_the_queue_bound_to_it)
+CT_TEST_F(srx, closing_reports_what_is_posted_to_the_queue_bound_to_it)
 {
-	struct shared s;
-
-	CT_ASSERT_TRUE(srx_open_pair(&s, NULL));
-	CT_EXPECT_EQ(fi_ep_bind(s.srx, &s.w.eq->fid, 0), -FI_ENOSYS);
-	CT_EXPECT_EQ(fi_ep_bind(s.srx, &s.w.cq->fid, FI_TRANSMIT), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_ep_bind(s.srx, &s.w.cq->fid, FI_RECV), 0);
-	CT_EXPECT_EQ(fi_ep_bind(s.srx, &s.w.cq->fid, FI_RECV), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_enable(s.srx), 0);
+	CT_EXPECT_EQ(fi_ep_bind(t->srx, &t->w.eq->fid, 0), -FI_ENOSYS);
+	CT_EXPECT_EQ(fi_ep_bind(t->srx, &t->w.cq->fid, FI_TRANSMIT), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_ep_bind(t->srx, &t->w.cq->fid, FI_RECV), 0);
+	CT_EXPECT_EQ(fi_ep_bind(t->srx, &t->w.cq->fid, FI_RECV), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_enable(t->srx), 0);
 	for (uintptr_t i = 1; i < 4; i++)
-		CT_EXPECT_EQ(recv_number(s.srx, i), 0);
-	fake_receive(qp_of(s.ep[0]), IBV_WC_RECV, 1, NULL);
-	expect_comp(s.w.cq, NUMBER(1), FI_RECV | FI_MSG, 1, 0);
-	CT_EXPECT_EQ(fi_close(&s.srx->fid), -FI_EBUSY);
-	CT_EXPECT_EQ(fi_close(&s.ep[0]->fid), 0);
-	CT_EXPECT_EQ(fi_close(&s.srx->fid), -FI_EBUSY);
-	CT_EXPECT_EQ(fi_close(&s.ep[1]->fid), 0);
-	CT_EXPECT_EQ(fi_close(&s.w.cq->fid), -FI_EBUSY);
-	CT_EXPECT_EQ(fi_close(&s.w.domain->fid), -FI_EBUSY);
-	CT_EXPECT_EQ(fi_close(&s.srx->fid), 0);
-	expect_cq_error(s.w.cq, NUMBER(2), FI_RECV | FI_MSG, FI_ECANCELED);
-	expect_cq_error(s.w.cq, NUMBER(3), FI_RECV | FI_MSG, FI_ECANCELED);
-	expect_no_comp(s.w.cq);
-	world_close(&s.w);
+		CT_EXPECT_EQ(recv_number(t->srx, i), 0);
+	fake_receive(qp_of(t->ep[0]), IBV_WC_RECV, 1, NULL);
+	expect_comp(t->w.cq, NUMBER(1), FI_RECV | FI_MSG, 1, 0);
+	CT_EXPECT_EQ(fi_close(&t->srx->fid), -FI_EBUSY);
+	close_object(t->ep[0]);
+	CT_EXPECT_EQ(fi_close(&t->srx->fid), -FI_EBUSY);
+	close_object(t->ep[1]);
+	CT_EXPECT_EQ(fi_close(&t->w.cq->fid), -FI_EBUSY);
+	CT_EXPECT_EQ(fi_close(&t->w.domain->fid), -FI_EBUSY);
+	close_object(t->srx);
+	expect_cq_error(t->w.cq, NUMBER(2), FI_RECV | FI_MSG, FI_ECANCELED);
+	expect_cq_error(t->w.cq, NUMBER(3), FI_RECV | FI_MSG, FI_ECANCELED);
+	expect_no_comp(t->w.cq);
 }
 
-CT_TEST(srx, a_queue_of_another_domain_is_not_bound)
+CT_TEST_F(srx, a_queue_of_another_domain_is_not_bound)
 {
 	struct fi_cq_attr attr = {.wait_obj = FI_WAIT_NONE};
 	struct fid_domain *domain;
 	struct fid_cq *cq;
-	struct shared s;
 
-	CT_ASSERT_TRUE(srx_open(&s, NULL));
-	CT_ASSERT_EQ(fi_domain(s.w.fabric, s.w.info, &domain, NULL), 0);
+	CT_ASSERT_TRUE(srx_open(t, NULL));
+	CT_ASSERT_EQ(fi_domain(t->w.fabric, t->w.info, &domain, NULL), 0);
 	CT_ASSERT_EQ(fi_cq_open(domain, &attr, &cq, NULL), 0);
-	CT_EXPECT_EQ(fi_ep_bind(s.srx, &cq->fid, FI_RECV), -FI_EDOMAIN);
+	CT_EXPECT_EQ(fi_ep_bind(t->srx, &cq->fid, FI_RECV), -FI_EDOMAIN);
 	CT_EXPECT_EQ(fi_close(&cq->fid), 0);
 	CT_EXPECT_EQ(fi_close(&domain->fid), 0);
-	srx_close(&s);
 }
 
-CT_TEST(srx, closing_wakes_who_waits_for_the_queue_bound_to_it)
+CT_TEST_F(srx, closing_wakes_who_waits_for_the_queue_bound_to_it)
 {
 	const struct world_opts opts = {.wait_obj = FI_WAIT_FD};
 	struct fid *fid;
-	struct shared s;
 
-	CT_ASSERT_TRUE(srx_open(&s, &opts));
-	fid = &s.w.cq->fid;
-	CT_EXPECT_EQ(fi_ep_bind(s.srx, fid, FI_RECV), 0);
-	CT_EXPECT_EQ(recv_number(s.srx, 1), 0);
-	CT_EXPECT_EQ(fi_trywait(s.w.fabric, &fid, 1), 0);
+	CT_ASSERT_TRUE(srx_open(t, &opts));
+	fid = &t->w.cq->fid;
+	CT_EXPECT_EQ(fi_ep_bind(t->srx, fid, FI_RECV), 0);
+	CT_EXPECT_EQ(recv_number(t->srx, 1), 0);
+	CT_EXPECT_EQ(fi_trywait(t->w.fabric, &fid, 1), 0);
 	CT_EXPECT_FALSE(ct_readable(fid));
-	CT_EXPECT_EQ(fi_close(&s.srx->fid), 0);
+	close_object(t->srx);
 	CT_EXPECT_TRUE(ct_readable(fid));
-	expect_cq_error(s.w.cq, NUMBER(1), FI_RECV | FI_MSG, FI_ECANCELED);
-	world_close(&s.w);
+	expect_cq_error(t->w.cq, NUMBER(1), FI_RECV | FI_MSG, FI_ECANCELED);
 }
 
-CT_TEST(srx, binding_says_what_does_not_fit)
+CT_TEST_F(srx, binding_says_what_does_not_fit)
 {
 	struct fid_domain *other;
 	struct fid_ep *ep, *stranger;
-	struct shared s;
 
-	CT_ASSERT_TRUE(srx_open(&s, NULL));
-	CT_ASSERT_EQ(fi_domain(s.w.fabric, s.w.info, &other, NULL), 0);
+	CT_ASSERT_TRUE(srx_open(t, NULL));
+	CT_ASSERT_EQ(fi_domain(t->w.fabric, t->w.info, &other, NULL), 0);
 	CT_ASSERT_EQ(fi_srx_context(other, NULL, &stranger, NULL), 0);
-	CT_ASSERT_EQ(fi_endpoint(s.w.domain, s.w.info, &ep, NULL), 0);
-	CT_EXPECT_EQ(fi_ep_bind(ep, &s.w.eq->fid, 0), 0);
-	CT_EXPECT_EQ(fi_ep_bind(ep, &s.w.cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	CT_ASSERT_EQ(fi_endpoint(t->w.domain, t->w.info, &ep, NULL), 0);
+	CT_EXPECT_EQ(fi_ep_bind(ep, &t->w.eq->fid, 0), 0);
+	CT_EXPECT_EQ(fi_ep_bind(ep, &t->w.cq->fid, FI_TRANSMIT | FI_RECV), 0);
 	CT_EXPECT_EQ(fi_enable(ep), -FI_EOPBADSTATE);
 	CT_EXPECT_EQ(fi_ep_bind(ep, &stranger->fid, 0), -FI_EDOMAIN);
-	CT_EXPECT_EQ(fi_ep_bind(ep, &s.srx->fid, FI_RECV), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_ep_bind(ep, &s.srx->fid, 0), 0);
-	CT_EXPECT_EQ(fi_ep_bind(ep, &s.srx->fid, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_ep_bind(ep, &t->srx->fid, FI_RECV), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_ep_bind(ep, &t->srx->fid, 0), 0);
+	CT_EXPECT_EQ(fi_ep_bind(ep, &t->srx->fid, 0), -FI_EINVAL);
 	CT_EXPECT_EQ(fi_enable(ep), 0);
 	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
 	CT_EXPECT_EQ(fi_close(&stranger->fid), 0);
 	CT_EXPECT_EQ(fi_close(&other->fid), 0);
-	srx_close(&s);
 }
 
 CT_TEST(srx, attributes_within_the_device_or_refused)
@@ -492,22 +447,21 @@ CT_TEST(srx, attributes_within_the_device_or_refused)
 	world_close(&w);
 }
 
-CT_TEST(srx, without_memory_nothing_is_left_behind)
+CT_TEST_F(srx, without_memory_nothing_is_left_behind)
 {
 	unsigned int nth = 1;
 	bool failed = true;
-	struct shared s;
 	struct fid_ep *ep;
 	int ret;
 
 	for (; failed; nth++) {
-		CT_ASSERT_TRUE(srx_open(&s, NULL));
-		CT_ASSERT_EQ(fi_endpoint(s.w.domain, s.w.info, &ep, NULL), 0);
-		CT_EXPECT_EQ(fi_ep_bind(ep, &s.w.eq->fid, 0), 0);
-		CT_EXPECT_EQ(fi_ep_bind(ep, &s.w.cq->fid,
+		CT_ASSERT_TRUE(srx_open(t, NULL));
+		CT_ASSERT_EQ(fi_endpoint(t->w.domain, t->w.info, &ep, NULL), 0);
+		CT_EXPECT_EQ(fi_ep_bind(ep, &t->w.eq->fid, 0), 0);
+		CT_EXPECT_EQ(fi_ep_bind(ep, &t->w.cq->fid,
 					FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION),
 			     0);
-		CT_EXPECT_EQ(fi_ep_bind(ep, &s.srx->fid, 0), 0);
+		CT_EXPECT_EQ(fi_ep_bind(ep, &t->srx->fid, 0), 0);
 		ct_fail_alloc(nth);
 		ret = fi_enable(ep);
 		failed = ct_alloc_failed();
@@ -516,7 +470,7 @@ CT_TEST(srx, without_memory_nothing_is_left_behind)
 		CT_EXPECT_TRUE(!ret || (failed && ret == -FI_ENOMEM));
 		CT_EXPECT_EQ(fi_enable(ep), 0);
 		CT_EXPECT_EQ(fi_close(&ep->fid), 0);
-		srx_close(&s);
+		srx_close(t);
 	}
 	CT_EXPECT_GT(nth, 5);
 }

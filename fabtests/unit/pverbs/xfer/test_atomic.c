@@ -64,14 +64,19 @@ static bool offered(enum kind kind, enum fi_datatype type, enum fi_op op)
 	return kind == FETCH && op == FI_ATOMIC_READ && (integer || type == FI_DOUBLE);
 }
 
-CT_TEST(atomic, asking_and_posting_agree_on_every_type_and_operation)
+static void start(struct world *t)
+{
+	CT_ASSERT_TRUE(open_with(t, &with_atomics));
+}
+
+CT_FIXTURE(atomic, struct world, start, world_close);
+
+CT_TEST_F(atomic, asking_and_posting_agree_on_every_type_and_operation)
 {
 	struct fi_atomic_attr attr;
-	struct world w;
 	size_t count;
 	int wanted;
 
-	CT_ASSERT_TRUE(open_with(&w, &with_atomics));
 	for (int i = 0; i < 3 * 32 * 32; i++) {
 		enum kind kind = i % 3;
 		enum fi_datatype type = i / 3 % 32;
@@ -81,36 +86,33 @@ CT_TEST(atomic, asking_and_posting_agree_on_every_type_and_operation)
 		wanted = offered(kind, type, op) ? 0 : -FI_EOPNOTSUPP;
 		attr = (struct fi_atomic_attr){0};
 		count = 0;
-		CT_EXPECT_EQ(fi_query_atomic(w.domain, type, op, &attr, kind_flags[kind]),
+		CT_EXPECT_EQ(fi_query_atomic(t->domain, type, op, &attr,
+					     kind_flags[kind]),
 			     wanted);
-		CT_EXPECT_EQ(valid(w.ep, kind, type, op, &count), wanted);
+		CT_EXPECT_EQ(valid(t->ep, kind, type, op, &count), wanted);
 		CT_EXPECT_EQ(attr.count, wanted ? 0 : 1);
 		CT_EXPECT_EQ(attr.size, wanted ? 0 : 8);
 		CT_EXPECT_EQ(count, wanted ? 0 : 1);
-		CT_EXPECT_EQ(post(w.ep, kind, type, op, 1), wanted);
+		CT_EXPECT_EQ(post(t->ep, kind, type, op, 1), wanted);
 		if (wanted)
 			continue;
-		fake_complete_all(w.qp);
-		expect_comp(w.cq, NUMBER(1),
+		fake_complete_all(t->qp);
+		expect_comp(t->cq, NUMBER(1),
 			    FI_ATOMIC | (kind == BASE ? FI_WRITE : FI_READ), 0, 0);
 	}
-	world_close(&w);
 }
 
-CT_TEST(atomic, questions_that_make_no_sense_are_refused)
+CT_TEST_F(atomic, questions_that_make_no_sense_are_refused)
 {
 	struct fi_atomic_attr attr;
-	struct world w;
 
-	CT_ASSERT_TRUE(open_with(&w, &with_atomics));
-	CT_EXPECT_EQ(fi_query_atomic(w.domain, FI_INT64, FI_SUM, &attr, FI_TAGGED),
+	CT_EXPECT_EQ(fi_query_atomic(t->domain, FI_INT64, FI_SUM, &attr, FI_TAGGED),
 		     -FI_EOPNOTSUPP);
-	CT_EXPECT_EQ(fi_query_atomic(w.domain, FI_INT64, FI_SUM, &attr,
+	CT_EXPECT_EQ(fi_query_atomic(t->domain, FI_INT64, FI_SUM, &attr,
 				     FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC),
 		     -FI_EINVAL);
-	CT_EXPECT_EQ(fi_query_atomic(w.domain, FI_INT64, FI_SUM, &attr, FI_RECV),
+	CT_EXPECT_EQ(fi_query_atomic(t->domain, FI_INT64, FI_SUM, &attr, FI_RECV),
 		     -FI_EBADFLAGS);
-	world_close(&w);
 }
 
 static const struct fake_wr *newest(struct world *w)
@@ -135,7 +137,7 @@ static void check_base(struct world *w)
 	CT_EXPECT_EQ(wr->sge[0].addr, (uintptr_t)sink->addr);
 }
 
-CT_TEST(atomic, every_base_form_adds)
+CT_TEST_F(atomic, every_base_form_adds)
 {
 	struct fi_ioc iov[] = {{NULL, 0}, {&operand, 1}};
 	struct fi_rma_ioc target = {.addr = ADDR, .count = 1, .key = KEY};
@@ -146,28 +148,26 @@ CT_TEST(atomic, every_base_form_adds)
 				    .datatype = FI_UINT64,
 				    .op = FI_SUM,
 				    .context = NUMBER(3)};
-	struct world w;
 
-	CT_ASSERT_TRUE(open_with(&w, &with_atomics));
-	CT_EXPECT_EQ(fi_atomic(w.ep, &operand, 1, NULL, 0, ADDR, KEY, FI_UINT64, FI_SUM,
+	CT_EXPECT_EQ(fi_atomic(t->ep, &operand, 1, NULL, 0, ADDR, KEY, FI_UINT64, FI_SUM,
 			       NUMBER(1)),
 		     0);
-	check_base(&w);
-	CT_EXPECT_EQ(fi_atomicv(w.ep, iov, NULL, 2, 0, ADDR, KEY, FI_UINT64, FI_SUM,
+	check_base(t);
+	CT_EXPECT_EQ(fi_atomicv(t->ep, iov, NULL, 2, 0, ADDR, KEY, FI_UINT64, FI_SUM,
 				NUMBER(2)),
 		     0);
-	check_base(&w);
-	CT_EXPECT_EQ(fi_atomicmsg(w.ep, &msg, FI_INJECT | FI_FENCE), 0);
-	check_base(&w);
-	CT_EXPECT_TRUE(newest(&w)->flags & IBV_SEND_FENCE);
-	CT_EXPECT_EQ(fi_inject_atomic(w.ep, &operand, 1, 0, ADDR, KEY, FI_UINT64, FI_SUM),
+	check_base(t);
+	CT_EXPECT_EQ(fi_atomicmsg(t->ep, &msg, FI_INJECT | FI_FENCE), 0);
+	check_base(t);
+	CT_EXPECT_TRUE(newest(t)->flags & IBV_SEND_FENCE);
+	CT_EXPECT_EQ(fi_inject_atomic(t->ep, &operand, 1, 0, ADDR, KEY, FI_UINT64,
+				      FI_SUM),
 		     0);
-	check_base(&w);
-	fake_complete_all(w.qp);
+	check_base(t);
+	fake_complete_all(t->qp);
 	for (uintptr_t i = 1; i < 4; i++)
-		expect_comp(w.cq, NUMBER(i), FI_ATOMIC | FI_WRITE, 0, 0);
-	expect_no_comp(w.cq);
-	world_close(&w);
+		expect_comp(t->cq, NUMBER(i), FI_ATOMIC | FI_WRITE, 0, 0);
+	expect_no_comp(t->cq);
 }
 
 static void check_result(struct world *w, enum ibv_wr_opcode opcode, uint64_t compare_add,
@@ -189,7 +189,7 @@ static void check_result(struct world *w, enum ibv_wr_opcode opcode, uint64_t co
 	expect_comp(w->cq, NUMBER(3), FI_ATOMIC | FI_READ, 0, 0);
 }
 
-CT_TEST(atomic, every_fetching_form_names_its_result)
+CT_TEST_F(atomic, every_fetching_form_names_its_result)
 {
 	struct fi_ioc iov = {&operand, 1}, into = {&result, 1}, cmp = {&compare, 1};
 	struct fi_rma_ioc target = {.addr = ADDR, .count = 1, .key = KEY};
@@ -201,83 +201,77 @@ CT_TEST(atomic, every_fetching_form_names_its_result)
 				    .op = FI_SUM,
 				    .context = NUMBER(3)};
 	void *desc = NUMBER(9);
-	struct world w;
 
-	CT_ASSERT_TRUE(open_with(&w, &with_atomics));
-	CT_EXPECT_EQ(fi_fetch_atomic(w.ep, &operand, 1, NULL, &result, desc, 0, ADDR, KEY,
-				     FI_INT64, FI_SUM, NUMBER(3)),
+	CT_EXPECT_EQ(fi_fetch_atomic(t->ep, &operand, 1, NULL, &result, desc, 0, ADDR,
+				     KEY, FI_INT64, FI_SUM, NUMBER(3)),
 		     0);
-	check_result(&w, IBV_WR_ATOMIC_FETCH_AND_ADD, 5, 0);
-	CT_EXPECT_EQ(fi_fetch_atomicv(w.ep, &iov, NULL, 1, &into, &desc, 1, 0, ADDR, KEY,
+	check_result(t, IBV_WR_ATOMIC_FETCH_AND_ADD, 5, 0);
+	CT_EXPECT_EQ(fi_fetch_atomicv(t->ep, &iov, NULL, 1, &into, &desc, 1, 0, ADDR, KEY,
 				      FI_INT64, FI_SUM, NUMBER(3)),
 		     0);
-	check_result(&w, IBV_WR_ATOMIC_FETCH_AND_ADD, 5, 0);
-	CT_EXPECT_EQ(fi_fetch_atomicmsg(w.ep, &msg, &into, &desc, 1, FI_COMPLETION), 0);
-	check_result(&w, IBV_WR_ATOMIC_FETCH_AND_ADD, 5, 0);
+	check_result(t, IBV_WR_ATOMIC_FETCH_AND_ADD, 5, 0);
+	CT_EXPECT_EQ(fi_fetch_atomicmsg(t->ep, &msg, &into, &desc, 1, FI_COMPLETION), 0);
+	check_result(t, IBV_WR_ATOMIC_FETCH_AND_ADD, 5, 0);
 
 	/* A read has no operand. */
-	CT_EXPECT_EQ(fi_fetch_atomic(w.ep, NULL, 1, NULL, &result, desc, 0, ADDR, KEY,
+	CT_EXPECT_EQ(fi_fetch_atomic(t->ep, NULL, 1, NULL, &result, desc, 0, ADDR, KEY,
 				     FI_DOUBLE, FI_ATOMIC_READ, NUMBER(3)),
 		     0);
-	check_result(&w, IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 0);
+	check_result(t, IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 0);
 	msg.op = FI_ATOMIC_READ;
 	msg.msg_iov = NULL;
 	msg.iov_count = 0;
-	CT_EXPECT_EQ(fi_fetch_atomicmsg(w.ep, &msg, &into, &desc, 1, 0), 0);
-	check_result(&w, IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 0);
+	CT_EXPECT_EQ(fi_fetch_atomicmsg(t->ep, &msg, &into, &desc, 1, 0), 0);
+	check_result(t, IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 0);
 
-	CT_EXPECT_EQ(fi_compare_atomic(w.ep, &operand, 1, NULL, &compare, NULL, &result,
+	CT_EXPECT_EQ(fi_compare_atomic(t->ep, &operand, 1, NULL, &compare, NULL, &result,
 				       desc, 0, ADDR, KEY, FI_UINT64, FI_CSWAP,
 				       NUMBER(3)),
 		     0);
-	check_result(&w, IBV_WR_ATOMIC_CMP_AND_SWP, 7, 5);
-	CT_EXPECT_EQ(fi_compare_atomicv(w.ep, &iov, NULL, 1, &cmp, NULL, 1, &into, &desc,
+	check_result(t, IBV_WR_ATOMIC_CMP_AND_SWP, 7, 5);
+	CT_EXPECT_EQ(fi_compare_atomicv(t->ep, &iov, NULL, 1, &cmp, NULL, 1, &into, &desc,
 					1, 0, ADDR, KEY, FI_UINT64, FI_CSWAP, NUMBER(3)),
 		     0);
-	check_result(&w, IBV_WR_ATOMIC_CMP_AND_SWP, 7, 5);
+	check_result(t, IBV_WR_ATOMIC_CMP_AND_SWP, 7, 5);
 	msg.op = FI_CSWAP;
 	msg.msg_iov = &iov;
 	msg.iov_count = 1;
-	CT_EXPECT_EQ(fi_compare_atomicmsg(w.ep, &msg, &cmp, NULL, 1, &into, &desc, 1, 0),
+	CT_EXPECT_EQ(fi_compare_atomicmsg(t->ep, &msg, &cmp, NULL, 1, &into, &desc, 1, 0),
 		     0);
-	check_result(&w, IBV_WR_ATOMIC_CMP_AND_SWP, 7, 5);
-	world_close(&w);
+	check_result(t, IBV_WR_ATOMIC_CMP_AND_SWP, 7, 5);
 }
 
-CT_TEST(atomic, an_operand_is_read_when_it_is_posted)
+CT_TEST_F(atomic, an_operand_is_read_when_it_is_posted)
 {
 	const uint64_t wanted = 0x0102030405060708;
 	uint8_t unaligned[9];
-	struct world w;
 
-	CT_ASSERT_TRUE(open_with(&w, &with_atomics));
 	memcpy(unaligned + 1, &wanted, sizeof(wanted));
-	CT_EXPECT_EQ(fi_inject_atomic(w.ep, unaligned + 1, 1, 0, ADDR, KEY, FI_UINT64,
+	CT_EXPECT_EQ(fi_inject_atomic(t->ep, unaligned + 1, 1, 0, ADDR, KEY, FI_UINT64,
 				      FI_SUM),
 		     0);
 	memset(unaligned, 0xff, sizeof(unaligned));
-	CT_EXPECT_EQ(newest(&w)->compare_add, wanted);
-	world_close(&w);
+	CT_EXPECT_EQ(newest(t)->compare_add, wanted);
 }
 
+CT_FIXTURE(atomic_options, struct world, world_fresh, world_close);
+
 /* The operand needs no room of its own, whatever inject_size is. */
-CT_TEST(atomic, injecting_needs_neither_inline_data_nor_buffers)
+CT_TEST_F(atomic_options, injecting_needs_neither_inline_data_nor_buffers)
 {
 	struct world_opts opts = with_atomics;
-	struct world w;
 
-	world_reset();
 	opts.inject_size = 4;
 	fake_devices[0].attr.atomic_cap = IBV_ATOMIC_GLOB;
 	fake_devices[0].max_inline = 0;
-	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
-	CT_EXPECT_EQ(fi_inject_atomic(w.ep, &operand, 1, 0, ADDR, KEY, FI_UINT64, FI_SUM),
+	CT_ASSERT_TRUE(world_open_connected(t, &opts));
+	CT_EXPECT_EQ(fi_inject_atomic(t->ep, &operand, 1, 0, ADDR, KEY, FI_UINT64,
+				      FI_SUM),
 		     0);
-	check_base(&w);
-	world_close(&w);
+	check_base(t);
 }
 
-CT_TEST(atomic, more_than_one_element_or_none_is_refused)
+CT_TEST_F(atomic, more_than_one_element_or_none_is_refused)
 {
 	struct fi_ioc one = {&operand, 1}, two = {&operand, 2}, none = {&operand, 0};
 	struct fi_ioc pair[] = {one, one}, huge[] = {{&operand, SIZE_MAX}, two};
@@ -289,10 +283,8 @@ CT_TEST(atomic, more_than_one_element_or_none_is_refused)
 				    .datatype = FI_INT64,
 				    .op = FI_SUM};
 	struct fid_ep *ep;
-	struct world w;
 
-	CT_ASSERT_TRUE(open_with(&w, &with_atomics));
-	ep = w.ep;
+	ep = t->ep;
 	for (int kind = BASE; kind <= COMPARE; kind++) {
 		enum fi_op op = kind == COMPARE ? FI_CSWAP : FI_SUM;
 
@@ -301,7 +293,7 @@ CT_TEST(atomic, more_than_one_element_or_none_is_refused)
 	}
 	CT_EXPECT_EQ(fi_inject_atomic(ep, &operand, 2, 0, ADDR, KEY, FI_INT64, FI_SUM),
 		     -FI_EMSGSIZE);
-#define ADD(iov, n) fi_atomicv(w.ep, iov, NULL, n, 0, ADDR, KEY, FI_INT64, FI_SUM, NULL)
+#define ADD(iov, n) fi_atomicv(t->ep, iov, NULL, n, 0, ADDR, KEY, FI_INT64, FI_SUM, NULL)
 	CT_EXPECT_EQ(ADD(&two, 1), -FI_EMSGSIZE);
 	CT_EXPECT_EQ(ADD(pair, 2), -FI_EMSGSIZE);
 	CT_EXPECT_EQ(ADD(huge, 2), -FI_EMSGSIZE);
@@ -321,12 +313,11 @@ CT_TEST(atomic, more_than_one_element_or_none_is_refused)
 		     -FI_EMSGSIZE);
 	CT_EXPECT_EQ(fi_compare_atomicmsg(ep, &msg, &one, NULL, 1, &two, NULL, 1, 0),
 		     -FI_EMSGSIZE);
-	CT_EXPECT_EQ(w.qp->sq.posted, 0);
-	world_close(&w);
+	CT_EXPECT_EQ(t->qp->sq.posted, 0);
 }
 
 /* As with messages and RMA: no piece is looked at when there are too many. */
-CT_TEST(atomic, more_pieces_than_iov_limit_are_refused_unseen)
+CT_TEST_F(atomic, more_pieces_than_iov_limit_are_refused_unseen)
 {
 	struct fi_ioc one = {&operand, 1};
 	struct fi_rma_ioc target = {ADDR, 1, KEY};
@@ -337,40 +328,35 @@ CT_TEST(atomic, more_pieces_than_iov_limit_are_refused_unseen)
 				    .datatype = FI_INT64,
 				    .op = FI_SUM};
 	const size_t many = SIZE_MAX / sizeof(one);
-	struct world w;
 
-	CT_ASSERT_TRUE(open_with(&w, &with_atomics));
 	CT_EXPECT_EQ(ADD(&one, many), -FI_EINVAL);
-	CT_EXPECT_EQ(ADD(&one, w.info->tx_attr->iov_limit + 1), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_fetch_atomicmsg(w.ep, &msg, &one, NULL, many, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(ADD(&one, t->info->tx_attr->iov_limit + 1), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_fetch_atomicmsg(t->ep, &msg, &one, NULL, many, 0), -FI_EINVAL);
 	msg.iov_count = many;
-	CT_EXPECT_EQ(fi_atomicmsg(w.ep, &msg, 0), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_fetch_atomicmsg(w.ep, &msg, &one, NULL, 1, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_atomicmsg(t->ep, &msg, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_fetch_atomicmsg(t->ep, &msg, &one, NULL, 1, 0), -FI_EINVAL);
 	msg.iov_count = 1;
 	msg.op = FI_CSWAP;
-	CT_EXPECT_EQ(fi_compare_atomicmsg(w.ep, &msg, &one, NULL, many, &one, NULL, 1, 0),
+	CT_EXPECT_EQ(fi_compare_atomicmsg(t->ep, &msg, &one, NULL, many, &one, NULL, 1,
+					  0),
 		     -FI_EINVAL);
-	CT_EXPECT_EQ(fi_compare_atomicmsg(w.ep, &msg, &one, NULL, 1, &one, NULL, many, 0),
+	CT_EXPECT_EQ(fi_compare_atomicmsg(t->ep, &msg, &one, NULL, 1, &one, NULL, many,
+					  0),
 		     -FI_EINVAL);
-	CT_EXPECT_EQ(w.qp->sq.posted, 0);
-	world_close(&w);
+	CT_EXPECT_EQ(t->qp->sq.posted, 0);
 }
 
-CT_TEST(atomic, a_target_that_is_not_aligned_is_refused_at_the_call)
+CT_TEST_F(atomic, a_target_that_is_not_aligned_is_refused_at_the_call)
 {
-	struct world w;
-
-	CT_ASSERT_TRUE(open_with(&w, &with_atomics));
 	for (uint64_t off = 1; off < 8; off++)
-		CT_EXPECT_EQ(fi_atomic(w.ep, &operand, 1, NULL, 0, ADDR + off, KEY,
+		CT_EXPECT_EQ(fi_atomic(t->ep, &operand, 1, NULL, 0, ADDR + off, KEY,
 				       FI_INT64, FI_SUM, NULL),
 			     -FI_EINVAL);
-	CT_EXPECT_EQ(w.qp->sq.posted, 0);
-	CT_EXPECT_EQ(state_of(w.ep), PVB_CONN_CONNECTED);
-	world_close(&w);
+	CT_EXPECT_EQ(t->qp->sq.posted, 0);
+	CT_EXPECT_EQ(state_of(t->ep), PVB_CONN_CONNECTED);
 }
 
-CT_TEST(atomic, flags_it_cannot_have_are_refused)
+CT_TEST_F(atomic, flags_it_cannot_have_are_refused)
 {
 	struct fi_ioc iov = {&operand, 1};
 	struct fi_rma_ioc target = {ADDR, 1, KEY};
@@ -380,16 +366,13 @@ CT_TEST(atomic, flags_it_cannot_have_are_refused)
 				    .rma_iov_count = 1,
 				    .datatype = FI_INT64,
 				    .op = FI_SUM};
-	struct world w;
 
-	CT_ASSERT_TRUE(open_with(&w, &with_atomics));
-	CT_EXPECT_EQ(fi_atomicmsg(w.ep, &msg, FI_REMOTE_CQ_DATA), -FI_EBADFLAGS);
-	CT_EXPECT_EQ(fi_atomicmsg(w.ep, &msg, FI_TAGGED), -FI_EBADFLAGS);
-	CT_EXPECT_EQ(fi_atomicmsg(w.ep, &msg, FI_COMMIT_COMPLETE), -FI_EOPNOTSUPP);
-	world_close(&w);
+	CT_EXPECT_EQ(fi_atomicmsg(t->ep, &msg, FI_REMOTE_CQ_DATA), -FI_EBADFLAGS);
+	CT_EXPECT_EQ(fi_atomicmsg(t->ep, &msg, FI_TAGGED), -FI_EBADFLAGS);
+	CT_EXPECT_EQ(fi_atomicmsg(t->ep, &msg, FI_COMMIT_COMPLETE), -FI_EOPNOTSUPP);
 }
 
-CT_TEST(atomic, held_back_with_more_it_keeps_its_operands)
+CT_TEST_F(atomic, held_back_with_more_it_keeps_its_operands)
 {
 	struct fi_ioc iov = {&operand, 1}, into = {&result, 1};
 	struct fi_rma_ioc target = {ADDR, 1, KEY};
@@ -401,64 +384,53 @@ CT_TEST(atomic, held_back_with_more_it_keeps_its_operands)
 				    .op = FI_SUM,
 				    .context = NUMBER(3)};
 	void *desc = NUMBER(9);
-	struct world w;
 
-	CT_ASSERT_TRUE(open_with(&w, &with_atomics));
-	CT_EXPECT_EQ(fi_fetch_atomicmsg(w.ep, &msg, &into, &desc, 1, FI_MORE), 0);
-	CT_EXPECT_EQ(w.qp->sq.posted, 0);
+	CT_EXPECT_EQ(fi_fetch_atomicmsg(t->ep, &msg, &into, &desc, 1, FI_MORE), 0);
+	CT_EXPECT_EQ(t->qp->sq.posted, 0);
 	operand = 6;
-	CT_EXPECT_EQ(send_number(w.ep, 4), 0);
+	CT_EXPECT_EQ(send_number(t->ep, 4), 0);
 	operand = 5;
-	CT_EXPECT_EQ(w.qp->sq.posted, 2);
-	CT_EXPECT_EQ(fake_wr(&w.qp->sq, 0)->compare_add, 5);
-	CT_EXPECT_EQ(fake_wr(&w.qp->sq, 0)->sge[0].lkey, 9);
-	world_close(&w);
+	CT_EXPECT_EQ(t->qp->sq.posted, 2);
+	CT_EXPECT_EQ(fake_wr(&t->qp->sq, 0)->compare_add, 5);
+	CT_EXPECT_EQ(fake_wr(&t->qp->sq, 0)->sge[0].lkey, 9);
 }
 
-CT_TEST(atomic, it_is_delivered_when_it_completes)
+CT_TEST_F(atomic_options, it_is_delivered_when_it_completes)
 {
 	struct world_opts opts = with_atomics;
-	struct world w;
 
 	opts.tx_op_flags = FI_DELIVERY_COMPLETE;
-	CT_ASSERT_TRUE(open_with(&w, &opts));
-	CT_EXPECT_EQ(post(w.ep, BASE, FI_INT64, FI_SUM, 1), 0);
-	CT_EXPECT_EQ(w.qp->sq.posted, 1);
-	fake_complete_all(w.qp);
-	expect_comp(w.cq, NUMBER(1), FI_ATOMIC | FI_WRITE, 0, 0);
-	world_close(&w);
+	CT_ASSERT_TRUE(open_with(t, &opts));
+	CT_EXPECT_EQ(post(t->ep, BASE, FI_INT64, FI_SUM, 1), 0);
+	CT_EXPECT_EQ(t->qp->sq.posted, 1);
+	fake_complete_all(t->qp);
+	expect_comp(t->cq, NUMBER(1), FI_ATOMIC | FI_WRITE, 0, 0);
 }
 
 /* A device says how a read and what follows it may pass each other; atomics do not. */
-CT_TEST(atomic, with_orders_after_reads_it_carries_the_fence)
+CT_TEST_F(atomic_options, with_orders_after_reads_it_carries_the_fence)
 {
 	struct world_opts opts = with_atomics;
-	struct world w;
 
 	opts.msg_order = FI_ORDER_WAR | FI_ORDER_ATOMIC_WAR;
-	CT_ASSERT_TRUE(open_with(&w, &opts));
-	CT_EXPECT_EQ(post(w.ep, BASE, FI_INT64, FI_SUM, 1), 0);
-	CT_EXPECT_TRUE(newest(&w)->flags & IBV_SEND_FENCE);
-	world_close(&w);
+	CT_ASSERT_TRUE(open_with(t, &opts));
+	CT_EXPECT_EQ(post(t->ep, BASE, FI_INT64, FI_SUM, 1), 0);
+	CT_EXPECT_TRUE(newest(t)->flags & IBV_SEND_FENCE);
+	world_close(t);
 	opts.msg_order = FI_ORDER_ATOMIC_WAR | FI_ORDER_ATOMIC_WAW | FI_ORDER_ATOMIC_RAW |
 			 FI_ORDER_ATOMIC_RAR;
-	CT_ASSERT_TRUE(open_with(&w, &opts));
-	CT_EXPECT_EQ(post(w.ep, BASE, FI_INT64, FI_SUM, 1), 0);
-	CT_EXPECT_FALSE(newest(&w)->flags & IBV_SEND_FENCE);
-	world_close(&w);
+	CT_ASSERT_TRUE(open_with(t, &opts));
+	CT_EXPECT_EQ(post(t->ep, BASE, FI_INT64, FI_SUM, 1), 0);
+	CT_EXPECT_FALSE(newest(t)->flags & IBV_SEND_FENCE);
 }
 
-CT_TEST(atomic, a_failure_is_reported_with_its_flags)
+CT_TEST_F(atomic, a_failure_is_reported_with_its_flags)
 {
-	struct world w;
-
-	CT_ASSERT_TRUE(open_with(&w, &with_atomics));
-	CT_EXPECT_EQ(post(w.ep, FETCH, FI_INT64, FI_SUM, 1), 0);
-	CT_EXPECT_EQ(post(w.ep, BASE, FI_INT64, FI_SUM, 1), 0);
-	fake_send_error(w.qp, IBV_WC_REM_ACCESS_ERR);
-	expect_cq_error(w.cq, NUMBER(1), FI_ATOMIC | FI_READ, FI_EACCES);
-	expect_cq_error(w.cq, NUMBER(1), FI_ATOMIC | FI_WRITE, FI_ECANCELED);
-	world_close(&w);
+	CT_EXPECT_EQ(post(t->ep, FETCH, FI_INT64, FI_SUM, 1), 0);
+	CT_EXPECT_EQ(post(t->ep, BASE, FI_INT64, FI_SUM, 1), 0);
+	fake_send_error(t->qp, IBV_WC_REM_ACCESS_ERR);
+	expect_cq_error(t->cq, NUMBER(1), FI_ATOMIC | FI_READ, FI_EACCES);
+	expect_cq_error(t->cq, NUMBER(1), FI_ATOMIC | FI_WRITE, FI_ECANCELED);
 }
 
 CT_TEST(atomic, it_is_offered_where_the_device_has_it)
@@ -494,23 +466,22 @@ CT_TEST(atomic, it_is_offered_where_the_device_has_it)
 }
 
 /* Who did not ask for atomics grants none. */
-CT_TEST(atomic, rights_to_it_are_given_only_where_it_was_asked_for)
+CT_TEST_F(atomic_options, rights_to_it_are_given_only_where_it_was_asked_for)
 {
 	const struct world_opts without = {.caps = FI_MSG | FI_RMA};
 	const struct world_opts *const rows[] = {&with_atomics, &without};
 	struct fi_atomic_attr attr;
 	struct fid_mr *mr;
-	struct world w;
 	unsigned int bit;
 	char buf[8];
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
-		CT_ASSERT_TRUE(open_with(&w, rows[i]));
+		CT_ASSERT_TRUE(open_with(t, rows[i]));
 		bit = i ? 0 : IBV_ACCESS_REMOTE_ATOMIC;
-		CT_EXPECT_EQ(w.qp->attr[IBV_QPS_INIT].qp_access_flags &
+		CT_EXPECT_EQ(t->qp->attr[IBV_QPS_INIT].qp_access_flags &
 				     IBV_ACCESS_REMOTE_ATOMIC,
 			     bit);
-		CT_ASSERT_EQ(fi_mr_reg(w.domain, buf, 8, FI_REMOTE_WRITE, 0, 0, 0, &mr,
+		CT_ASSERT_EQ(fi_mr_reg(t->domain, buf, 8, FI_REMOTE_WRITE, 0, 0, 0, &mr,
 				       NULL),
 			     0);
 		CT_EXPECT_EQ(
@@ -519,7 +490,7 @@ CT_TEST(atomic, rights_to_it_are_given_only_where_it_was_asked_for)
 				IBV_ACCESS_REMOTE_ATOMIC,
 			bit);
 		CT_EXPECT_EQ(fi_close(&mr->fid), 0);
-		CT_ASSERT_EQ(fi_mr_reg(w.domain, buf, 8, FI_REMOTE_READ, 0, 0, 0, &mr,
+		CT_ASSERT_EQ(fi_mr_reg(t->domain, buf, 8, FI_REMOTE_READ, 0, 0, 0, &mr,
 				       NULL),
 			     0);
 		CT_EXPECT_EQ(
@@ -527,35 +498,32 @@ CT_TEST(atomic, rights_to_it_are_given_only_where_it_was_asked_for)
 				->access,
 			IBV_ACCESS_REMOTE_READ);
 		CT_EXPECT_EQ(fi_close(&mr->fid), 0);
-		CT_EXPECT_EQ(fi_query_atomic(w.domain, FI_INT64, FI_SUM, &attr, 0),
+		CT_EXPECT_EQ(fi_query_atomic(t->domain, FI_INT64, FI_SUM, &attr, 0),
 			     i ? -FI_EOPNOTSUPP : 0);
-		CT_EXPECT_EQ(post(w.ep, BASE, FI_INT64, FI_SUM, 1), i ? -FI_ENOSYS : 0);
-		world_close(&w);
+		CT_EXPECT_EQ(post(t->ep, BASE, FI_INT64, FI_SUM, 1), i ? -FI_ENOSYS : 0);
+		world_close(t);
 	}
 }
 
-CT_TEST(atomic, a_domain_without_memory_for_results_is_not_opened)
+CT_TEST_F(atomic_options, a_domain_without_memory_for_results_is_not_opened)
 {
 	struct fid_domain *domain;
 	unsigned int nth = 1;
-	struct world w;
 	int ret;
 
-	world_reset();
 	fake_devices[0].attr.atomic_cap = IBV_ATOMIC_HCA;
-	CT_ASSERT_TRUE(world_open_domain(&w, &with_atomics));
+	CT_ASSERT_TRUE(world_open_domain(t, &with_atomics));
 	for (int i = 1; i <= 2; i++) {
 		fake_fail(FAKE_REG_MR, i, ENOMEM);
-		CT_EXPECT_EQ(fi_domain(w.fabric, w.info, &domain, NULL), -FI_ENOMEM);
+		CT_EXPECT_EQ(fi_domain(t->fabric, t->info, &domain, NULL), -FI_ENOMEM);
 	}
 	for (;; nth++) {
 		ct_fail_alloc(nth);
-		ret = fi_domain(w.fabric, w.info, &domain, NULL);
+		ret = fi_domain(t->fabric, t->info, &domain, NULL);
 		if (!ct_alloc_failed())
 			break;
 		CT_EXPECT_EQ(ret, -FI_ENOMEM);
 	}
 	CT_EXPECT_EQ(ret, 0);
 	CT_EXPECT_EQ(fi_close(&domain->fid), 0);
-	world_close(&w);
 }

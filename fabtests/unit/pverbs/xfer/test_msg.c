@@ -32,161 +32,127 @@ static void check_send(struct world *w, enum ibv_wr_opcode opcode, int pieces,
 	world_close(w);
 }
 
-CT_TEST(msg, send)
-{
-	struct world w;
+CT_FIXTURE(msg, struct world, world_start_connected, world_close);
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(fi_send(w.ep, a, 100, NUMBER(11), 0, NUMBER(7)), 0);
-	check_send(&w, IBV_WR_SEND, 1, 0);
+CT_TEST_F(msg, send)
+{
+	CT_EXPECT_EQ(fi_send(t->ep, a, 100, NUMBER(11), 0, NUMBER(7)), 0);
+	check_send(t, IBV_WR_SEND, 1, 0);
 }
 
-CT_TEST(msg, sendv)
+CT_TEST_F(msg, sendv)
 {
-	struct world w;
-
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(fi_sendv(w.ep, iov, desc, 2, 0, NUMBER(7)), 0);
-	check_send(&w, IBV_WR_SEND, 2, 0);
+	CT_EXPECT_EQ(fi_sendv(t->ep, iov, desc, 2, 0, NUMBER(7)), 0);
+	check_send(t, IBV_WR_SEND, 2, 0);
 }
 
-CT_TEST(msg, sendmsg)
+CT_TEST_F(msg, sendmsg)
 {
 	struct fi_msg msg = {.msg_iov = iov,
 			     .desc = desc,
 			     .iov_count = 2,
 			     .context = NUMBER(7),
 			     .data = 99};
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_COMPLETION), 0);
-	check_send(&w, IBV_WR_SEND, 2, 0);
+	CT_EXPECT_EQ(fi_sendmsg(t->ep, &msg, FI_COMPLETION), 0);
+	check_send(t, IBV_WR_SEND, 2, 0);
 }
 
-CT_TEST(msg, sendmsg_with_data)
+CT_TEST_F(msg, sendmsg_with_data)
 {
 	struct fi_msg msg = {.msg_iov = iov,
 			     .desc = desc,
 			     .iov_count = 2,
 			     .context = NUMBER(7),
 			     .data = 0x11223344};
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_REMOTE_CQ_DATA), 0);
-	check_send(&w, IBV_WR_SEND_WITH_IMM, 2, 0x11223344);
+	CT_EXPECT_EQ(fi_sendmsg(t->ep, &msg, FI_REMOTE_CQ_DATA), 0);
+	check_send(t, IBV_WR_SEND_WITH_IMM, 2, 0x11223344);
 }
 
-CT_TEST(msg, senddata)
+CT_TEST_F(msg, senddata)
 {
-	struct world w;
-
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(fi_senddata(w.ep, a, 100, NUMBER(11), 0xaabbccdd, 0, NUMBER(7)), 0);
-	check_send(&w, IBV_WR_SEND_WITH_IMM, 1, 0xaabbccdd);
+	CT_EXPECT_EQ(fi_senddata(t->ep, a, 100, NUMBER(11), 0xaabbccdd, 0, NUMBER(7)), 0);
+	check_send(t, IBV_WR_SEND_WITH_IMM, 1, 0xaabbccdd);
 }
 
-CT_TEST(msg, inject_and_injectdata)
+CT_TEST_F(msg, inject_and_injectdata)
 {
 	const struct fake_wr *wr;
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(fi_inject(w.ep, "plain", 6, 0), 0);
-	CT_EXPECT_EQ(fi_injectdata(w.ep, "data", 5, 77, 0), 0);
-	wr = fake_wr(&w.qp->sq, 0);
+	CT_EXPECT_EQ(fi_inject(t->ep, "plain", 6, 0), 0);
+	CT_EXPECT_EQ(fi_injectdata(t->ep, "data", 5, 77, 0), 0);
+	wr = fake_wr(&t->qp->sq, 0);
 	CT_EXPECT_EQ(wr->opcode, IBV_WR_SEND);
 	CT_EXPECT_STREQ((const char *)wr->inline_data, "plain");
-	wr = fake_wr(&w.qp->sq, 1);
+	wr = fake_wr(&t->qp->sq, 1);
 	CT_EXPECT_EQ(wr->opcode, IBV_WR_SEND_WITH_IMM);
 	CT_EXPECT_EQ(wr->imm, 77);
 	CT_EXPECT_STREQ((const char *)wr->inline_data, "data");
-	fake_complete_all(w.qp);
-	expect_no_comp(w.cq);
-	world_close(&w);
+	fake_complete_all(t->qp);
+	expect_no_comp(t->cq);
 }
 
-CT_TEST(msg, an_empty_message_has_no_pieces)
+CT_TEST_F(msg, an_empty_message_has_no_pieces)
 {
 	struct fi_msg msg = {0};
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(fi_send(w.ep, NULL, 0, NULL, 0, NULL), 0);
-	CT_EXPECT_EQ(fi_sendv(w.ep, NULL, NULL, 0, 0, NULL), 0);
-	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, 0), 0);
-	CT_EXPECT_EQ(fi_inject(w.ep, NULL, 0, 0), 0);
+	CT_EXPECT_EQ(fi_send(t->ep, NULL, 0, NULL, 0, NULL), 0);
+	CT_EXPECT_EQ(fi_sendv(t->ep, NULL, NULL, 0, 0, NULL), 0);
+	CT_EXPECT_EQ(fi_sendmsg(t->ep, &msg, 0), 0);
+	CT_EXPECT_EQ(fi_inject(t->ep, NULL, 0, 0), 0);
 	for (unsigned int i = 0; i < 4; i++)
-		CT_EXPECT_EQ(fake_wr(&w.qp->sq, i)->num_sge, 0);
-	world_close(&w);
+		CT_EXPECT_EQ(fake_wr(&t->qp->sq, i)->num_sge, 0);
 }
 
-CT_TEST(msg, more_pieces_than_iov_limit_are_refused)
+CT_TEST_F(msg, more_pieces_than_iov_limit_are_refused)
 {
 	struct iovec many[6] = {{a, 1}, {a, 1}, {a, 1}, {a, 1}, {a, 1}, {a, 1}};
 	struct fi_msg msg = {.msg_iov = many, .iov_count = 5};
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(w.info->tx_attr->iov_limit, 4);
-	CT_EXPECT_EQ(fi_sendv(w.ep, many, NULL, 4, 0, NULL), 0);
-	CT_EXPECT_EQ(fi_sendv(w.ep, many, NULL, 5, 0, NULL), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, 0), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_recvv(w.ep, many, NULL, 4, 0, NULL), 0);
-	CT_EXPECT_EQ(fi_recvv(w.ep, many, NULL, 5, 0, NULL), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_recvmsg(w.ep, &msg, 0), -FI_EINVAL);
-	CT_EXPECT_EQ(fi_sendv(w.ep, many, NULL, SIZE_MAX, 0, NULL), -FI_EINVAL);
-	world_close(&w);
+	CT_EXPECT_EQ(t->info->tx_attr->iov_limit, 4);
+	CT_EXPECT_EQ(fi_sendv(t->ep, many, NULL, 4, 0, NULL), 0);
+	CT_EXPECT_EQ(fi_sendv(t->ep, many, NULL, 5, 0, NULL), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_sendmsg(t->ep, &msg, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_recvv(t->ep, many, NULL, 4, 0, NULL), 0);
+	CT_EXPECT_EQ(fi_recvv(t->ep, many, NULL, 5, 0, NULL), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_recvmsg(t->ep, &msg, 0), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_sendv(t->ep, many, NULL, SIZE_MAX, 0, NULL), -FI_EINVAL);
 }
 
-CT_TEST(msg, a_message_beyond_max_msg_size_is_refused)
+CT_TEST_F(msg, a_message_beyond_max_msg_size_is_refused)
 {
 	const size_t most = 1u << 31;
 	struct iovec two[] = {{a, most}, {b, 1}};
 	struct iovec over[] = {{a, UINT32_MAX}, {b, 1}};
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(fi_send(w.ep, a, most, NULL, 0, NULL), 0);
-	CT_EXPECT_EQ(fi_send(w.ep, a, most + 1, NULL, 0, NULL), -FI_EMSGSIZE);
-	CT_EXPECT_EQ(fi_send(w.ep, a, SIZE_MAX, NULL, 0, NULL), -FI_EMSGSIZE);
-	CT_EXPECT_EQ(fi_sendv(w.ep, two, NULL, 2, 0, NULL), -FI_EMSGSIZE);
-	CT_EXPECT_EQ(fi_sendv(w.ep, over, NULL, 2, 0, NULL), -FI_EMSGSIZE);
-	CT_EXPECT_EQ(fi_senddata(w.ep, a, most + 1, NULL, 0, 0, NULL), -FI_EMSGSIZE);
-	CT_EXPECT_EQ(fi_recv(w.ep, a, (size_t)UINT32_MAX + 1, NULL, 0, NULL),
+	CT_EXPECT_EQ(fi_send(t->ep, a, most, NULL, 0, NULL), 0);
+	CT_EXPECT_EQ(fi_send(t->ep, a, most + 1, NULL, 0, NULL), -FI_EMSGSIZE);
+	CT_EXPECT_EQ(fi_send(t->ep, a, SIZE_MAX, NULL, 0, NULL), -FI_EMSGSIZE);
+	CT_EXPECT_EQ(fi_sendv(t->ep, two, NULL, 2, 0, NULL), -FI_EMSGSIZE);
+	CT_EXPECT_EQ(fi_sendv(t->ep, over, NULL, 2, 0, NULL), -FI_EMSGSIZE);
+	CT_EXPECT_EQ(fi_senddata(t->ep, a, most + 1, NULL, 0, 0, NULL), -FI_EMSGSIZE);
+	CT_EXPECT_EQ(fi_recv(t->ep, a, (size_t)UINT32_MAX + 1, NULL, 0, NULL),
 		     -FI_EMSGSIZE);
-	CT_EXPECT_EQ(fi_recvv(w.ep, over, NULL, 2, 0, NULL), -FI_EMSGSIZE);
-	CT_EXPECT_EQ(w.qp->sq.posted, 1);
-	world_close(&w);
+	CT_EXPECT_EQ(fi_recvv(t->ep, over, NULL, 2, 0, NULL), -FI_EMSGSIZE);
+	CT_EXPECT_EQ(t->qp->sq.posted, 1);
 }
 
-CT_TEST(msg, an_injected_message_beyond_inject_size_is_refused)
+CT_TEST_F(msg, an_injected_message_beyond_inject_size_is_refused)
 {
 	struct iovec two[] = {{a, 60}, {b, 5}};
 	struct fi_msg msg = {.msg_iov = two, .iov_count = 2};
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(fi_inject(w.ep, a, 64, 0), 0);
-	CT_EXPECT_EQ(fi_inject(w.ep, a, 65, 0), -FI_EMSGSIZE);
-	CT_EXPECT_EQ(fi_injectdata(w.ep, a, 65, 0, 0), -FI_EMSGSIZE);
-	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_INJECT), -FI_EMSGSIZE);
-	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, 0), 0);
-	world_close(&w);
+	CT_EXPECT_EQ(fi_inject(t->ep, a, 64, 0), 0);
+	CT_EXPECT_EQ(fi_inject(t->ep, a, 65, 0), -FI_EMSGSIZE);
+	CT_EXPECT_EQ(fi_injectdata(t->ep, a, 65, 0, 0), -FI_EMSGSIZE);
+	CT_EXPECT_EQ(fi_sendmsg(t->ep, &msg, FI_INJECT), -FI_EMSGSIZE);
+	CT_EXPECT_EQ(fi_sendmsg(t->ep, &msg, 0), 0);
 }
 
-CT_TEST(msg, flags_that_are_not_offered_are_refused)
+CT_FIXTURE(msg_options, struct world, world_fresh, world_close);
+
+CT_TEST_F(msg_options, flags_that_are_not_offered_are_refused)
 {
 	static const struct {
 		uint64_t flags;
@@ -205,46 +171,38 @@ CT_TEST(msg, flags_that_are_not_offered_are_refused)
 		{1ULL << 63, -FI_EBADFLAGS, -FI_EBADFLAGS},
 	};
 	struct fi_msg msg = {0};
-	struct world w;
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("flags 0x%llx", (unsigned long long)rows[i].flags);
 		world_reset();
-		CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-		CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, rows[i].flags), rows[i].send);
-		CT_EXPECT_EQ(fi_recvmsg(w.ep, &msg, rows[i].flags), rows[i].recv);
-		world_close(&w);
+		CT_ASSERT_TRUE(world_open_connected(t, NULL));
+		CT_EXPECT_EQ(fi_sendmsg(t->ep, &msg, rows[i].flags), rows[i].send);
+		CT_EXPECT_EQ(fi_recvmsg(t->ep, &msg, rows[i].flags), rows[i].recv);
+		world_close(t);
 	}
 }
 
-CT_TEST(msg, op_flags_of_the_endpoint_are_the_default_of_calls_without_flags)
+CT_TEST_F(msg_options, op_flags_of_the_endpoint_are_the_default_of_calls_without_flags)
 {
 	struct world_opts opts = {.tx_op_flags = FI_INJECT | FI_COMPLETION,
 				  .cq_flags = FI_SELECTIVE_COMPLETION};
 	struct fi_msg msg = {0};
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
-	CT_EXPECT_EQ(fi_send(w.ep, a, 65, NULL, 0, NULL), -FI_EMSGSIZE);
-	CT_EXPECT_EQ(fi_send(w.ep, a, 64, NULL, 0, NUMBER(1)), 0);
-	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, 0), 0);
-	fake_complete_all(w.qp);
-	expect_comp(w.cq, NUMBER(1), FI_SEND | FI_MSG, 0, 0);
-	expect_no_comp(w.cq);
-	world_close(&w);
+	CT_ASSERT_TRUE(world_open_connected(t, &opts));
+	CT_EXPECT_EQ(fi_send(t->ep, a, 65, NULL, 0, NULL), -FI_EMSGSIZE);
+	CT_EXPECT_EQ(fi_send(t->ep, a, 64, NULL, 0, NUMBER(1)), 0);
+	CT_EXPECT_EQ(fi_sendmsg(t->ep, &msg, 0), 0);
+	fake_complete_all(t->qp);
+	expect_comp(t->cq, NUMBER(1), FI_SEND | FI_MSG, 0, 0);
+	expect_no_comp(t->cq);
 }
 
-CT_TEST(msg, a_fence_waits_for_reads)
+CT_TEST_F(msg, a_fence_waits_for_reads)
 {
 	struct fi_msg msg = {0};
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_FENCE), 0);
-	CT_EXPECT_TRUE(fake_newest(&w.qp->sq)->flags & IBV_SEND_FENCE);
-	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, 0), 0);
-	CT_EXPECT_FALSE(fake_newest(&w.qp->sq)->flags & IBV_SEND_FENCE);
-	world_close(&w);
+	CT_EXPECT_EQ(fi_sendmsg(t->ep, &msg, FI_FENCE), 0);
+	CT_EXPECT_TRUE(fake_newest(&t->qp->sq)->flags & IBV_SEND_FENCE);
+	CT_EXPECT_EQ(fi_sendmsg(t->ep, &msg, 0), 0);
+	CT_EXPECT_FALSE(fake_newest(&t->qp->sq)->flags & IBV_SEND_FENCE);
 }

@@ -3,42 +3,39 @@
 #include <errno.h>
 #include "../world.h"
 
-CT_TEST(tx_more, requests_go_to_the_device_with_the_next_one_without_more)
-{
-	struct world w;
+CT_FIXTURE(tx_more, struct world, world_start_connected, world_close);
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
+CT_TEST_F(tx_more, requests_go_to_the_device_with_the_next_one_without_more)
+{
 	for (uintptr_t i = 0; i < 3; i++)
-		CT_EXPECT_EQ(send_more(w.ep, i), 0);
-	CT_EXPECT_EQ(w.qp->sq.posted, 0);
-	CT_EXPECT_EQ(send_number(w.ep, 3), 0);
-	CT_ASSERT_EQ(w.qp->sq.posted, 4);
-	CT_EXPECT_EQ(w.qp->sq.calls, 1);
-	fake_complete_all(w.qp);
+		CT_EXPECT_EQ(send_more(t->ep, i), 0);
+	CT_EXPECT_EQ(t->qp->sq.posted, 0);
+	CT_EXPECT_EQ(send_number(t->ep, 3), 0);
+	CT_ASSERT_EQ(t->qp->sq.posted, 4);
+	CT_EXPECT_EQ(t->qp->sq.calls, 1);
+	fake_complete_all(t->qp);
 	for (uintptr_t i = 0; i < 4; i++)
-		expect_comp(w.cq, NUMBER(i), FI_SEND | FI_MSG, 0, 0);
-	expect_no_comp(w.cq);
-	world_close(&w);
+		expect_comp(t->cq, NUMBER(i), FI_SEND | FI_MSG, 0, 0);
+	expect_no_comp(t->cq);
 }
 
-CT_TEST(tx_more, what_describes_a_request_may_be_reused_at_once)
+CT_FIXTURE(tx_more_options, struct world, world_fresh, world_close);
+
+CT_TEST_F(tx_more_options, what_describes_a_request_may_be_reused_at_once)
 {
 	struct iovec iov[] = {{"abcd", 4}, {"efg", 3}};
 	void *desc[] = {(void *)11, (void *)22};
 	struct fi_msg msg = {.msg_iov = iov, .desc = desc, .iov_count = 2, .data = 5};
 	const struct fake_wr *wr;
-	struct world w;
 
-	world_reset();
 	fake_devices[0].max_inline = 0;
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_MORE | FI_REMOTE_CQ_DATA), 0);
+	CT_ASSERT_TRUE(world_open_connected(t, NULL));
+	CT_EXPECT_EQ(fi_sendmsg(t->ep, &msg, FI_MORE | FI_REMOTE_CQ_DATA), 0);
 	memset(iov, 0, sizeof(iov));
 	memset(desc, 0, sizeof(desc));
 	memset(&msg, 0, sizeof(msg));
-	CT_EXPECT_EQ(send_number(w.ep, 1), 0);
-	wr = fake_wr(&w.qp->sq, 0);
+	CT_EXPECT_EQ(send_number(t->ep, 1), 0);
+	wr = fake_wr(&t->qp->sq, 0);
 	CT_EXPECT_EQ(wr->opcode, IBV_WR_SEND_WITH_IMM);
 	CT_EXPECT_EQ(wr->imm, 5);
 	CT_ASSERT_EQ(wr->num_sge, 2);
@@ -46,80 +43,63 @@ CT_TEST(tx_more, what_describes_a_request_may_be_reused_at_once)
 	CT_EXPECT_EQ(wr->sge[0].lkey, 11);
 	CT_EXPECT_EQ(wr->sge[1].length, 3);
 	CT_EXPECT_EQ(wr->sge[1].lkey, 22);
-	world_close(&w);
 }
 
-CT_TEST(tx_more, all_kinds_of_requests_keep_their_order)
+CT_TEST_F(tx_more, all_kinds_of_requests_keep_their_order)
 {
 	static const enum ibv_wr_opcode wanted[] = {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
 						    IBV_WR_SEND, IBV_WR_SEND};
 	struct fi_rma_iov range = {.addr = 0x1000, .key = 7};
 	struct fi_msg_rma msg = {.rma_iov = &range, .rma_iov_count = 1};
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(fi_writemsg(w.ep, &msg, FI_MORE), 0);
-	CT_EXPECT_EQ(fi_readmsg(w.ep, &msg, FI_MORE), 0);
-	CT_EXPECT_EQ(send_more(w.ep, 1), 0);
-	CT_EXPECT_EQ(fi_inject(w.ep, "x", 1, 0), 0);
-	CT_ASSERT_EQ(w.qp->sq.posted, CRN_COUNT(wanted));
+	CT_EXPECT_EQ(fi_writemsg(t->ep, &msg, FI_MORE), 0);
+	CT_EXPECT_EQ(fi_readmsg(t->ep, &msg, FI_MORE), 0);
+	CT_EXPECT_EQ(send_more(t->ep, 1), 0);
+	CT_EXPECT_EQ(fi_inject(t->ep, "x", 1, 0), 0);
+	CT_ASSERT_EQ(t->qp->sq.posted, CRN_COUNT(wanted));
 	for (unsigned int i = 0; i < CRN_COUNT(wanted); i++)
-		CT_EXPECT_EQ(fake_wr(&w.qp->sq, i)->opcode, wanted[i]);
-	CT_EXPECT_EQ(w.qp->sq.calls, 1);
-	world_close(&w);
+		CT_EXPECT_EQ(fake_wr(&t->qp->sq, i)->opcode, wanted[i]);
+	CT_EXPECT_EQ(t->qp->sq.calls, 1);
 }
 
-CT_TEST(tx_more, no_more_than_the_limit_are_held_back)
+CT_TEST_F(tx_more_options, no_more_than_the_limit_are_held_back)
 {
 	struct world_opts opts = {.tx_size = 100};
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
+	CT_ASSERT_TRUE(world_open_connected(t, &opts));
 	for (uintptr_t i = 0; i < PVB_CHAIN_LIMIT; i++)
-		CT_EXPECT_EQ(send_more(w.ep, i), 0);
-	CT_EXPECT_EQ(w.qp->sq.posted, 0);
-	CT_EXPECT_EQ(send_more(w.ep, PVB_CHAIN_LIMIT), 0);
-	CT_EXPECT_EQ(w.qp->sq.posted, PVB_CHAIN_LIMIT + 1);
-	CT_EXPECT_EQ(send_more(w.ep, 50), 0);
-	CT_EXPECT_EQ(w.qp->sq.posted, PVB_CHAIN_LIMIT + 1);
-	CT_EXPECT_EQ(send_number(w.ep, 51), 0);
-	CT_EXPECT_EQ(w.qp->sq.posted, PVB_CHAIN_LIMIT + 3);
-	world_close(&w);
+		CT_EXPECT_EQ(send_more(t->ep, i), 0);
+	CT_EXPECT_EQ(t->qp->sq.posted, 0);
+	CT_EXPECT_EQ(send_more(t->ep, PVB_CHAIN_LIMIT), 0);
+	CT_EXPECT_EQ(t->qp->sq.posted, PVB_CHAIN_LIMIT + 1);
+	CT_EXPECT_EQ(send_more(t->ep, 50), 0);
+	CT_EXPECT_EQ(t->qp->sq.posted, PVB_CHAIN_LIMIT + 1);
+	CT_EXPECT_EQ(send_number(t->ep, 51), 0);
+	CT_EXPECT_EQ(t->qp->sq.posted, PVB_CHAIN_LIMIT + 3);
 }
 
-CT_TEST(tx_more, a_message_that_may_be_overwritten_at_once_is_not_held_back)
+CT_TEST_F(tx_more, a_message_that_may_be_overwritten_at_once_is_not_held_back)
 {
 	char buf[] = "first";
 	struct iovec iov = {buf, sizeof(buf)};
 	struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1};
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_MORE | FI_INJECT), 0);
+	CT_EXPECT_EQ(fi_sendmsg(t->ep, &msg, FI_MORE | FI_INJECT), 0);
 	memset(buf, 0, sizeof(buf));
-	CT_ASSERT_EQ(w.qp->sq.posted, 1);
-	CT_EXPECT_STREQ((const char *)fake_wr(&w.qp->sq, 0)->inline_data, "first");
-	world_close(&w);
+	CT_ASSERT_EQ(t->qp->sq.posted, 1);
+	CT_EXPECT_STREQ((const char *)fake_wr(&t->qp->sq, 0)->inline_data, "first");
 }
 
 /* Nothing else would ever complete and make room. */
-CT_TEST(tx_more, a_full_queue_posts_what_is_held_back)
+CT_TEST_F(tx_more, a_full_queue_posts_what_is_held_back)
 {
-	struct world w;
-
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	for (uintptr_t i = 0; i < w.tx_size; i++)
-		CT_EXPECT_EQ(send_more(w.ep, i), 0);
-	CT_EXPECT_EQ(send_more(w.ep, 8), -FI_EAGAIN);
-	CT_EXPECT_EQ(w.qp->sq.posted, w.tx_size);
-	fake_complete_all(w.qp);
-	expect_comp(w.cq, NUMBER(0), FI_SEND | FI_MSG, 0, 0);
-	CT_EXPECT_EQ(send_more(w.ep, 8), 0);
-	world_close(&w);
+	for (uintptr_t i = 0; i < t->tx_size; i++)
+		CT_EXPECT_EQ(send_more(t->ep, i), 0);
+	CT_EXPECT_EQ(send_more(t->ep, 8), -FI_EAGAIN);
+	CT_EXPECT_EQ(t->qp->sq.posted, t->tx_size);
+	fake_complete_all(t->qp);
+	expect_comp(t->cq, NUMBER(0), FI_SEND | FI_MSG, 0, 0);
+	CT_EXPECT_EQ(send_more(t->ep, 8), 0);
 }
 
 /* Calls that fail for what they were given. */
@@ -176,86 +156,77 @@ static ssize_t misused(const struct world *w, unsigned int row)
 }
 
 /* The caller may wait for it before it tries again, or never come again. */
-CT_TEST(tx_more, a_call_that_fails_posts_what_is_held_back)
+CT_TEST_F(tx_more_options, a_call_that_fails_posts_what_is_held_back)
 {
 	const struct world_opts opts = {.caps = FI_MSG | FI_RMA | FI_ATOMIC,
 					.tx_size = 32};
-	struct world w;
 	unsigned int row;
 
-	world_reset();
 	fake_devices[0].attr.atomic_cap = IBV_ATOMIC_HCA;
-	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
+	CT_ASSERT_TRUE(world_open_connected(t, &opts));
 	for (row = 0; row < 15; row++) {
 		CT_NOTE("row %u", row);
-		CT_EXPECT_EQ(send_more(w.ep, row), 0);
-		CT_EXPECT_EQ(w.qp->sq.posted, row);
-		CT_EXPECT_TRUE(misused(&w, row) < 0);
-		CT_EXPECT_EQ(w.qp->sq.posted, row + 1);
+		CT_EXPECT_EQ(send_more(t->ep, row), 0);
+		CT_EXPECT_EQ(t->qp->sq.posted, row);
+		CT_EXPECT_TRUE(misused(t, row) < 0);
+		CT_EXPECT_EQ(t->qp->sq.posted, row + 1);
 	}
-	world_close(&w);
 }
 
-CT_TEST(tx_more, requests_held_back_when_the_connection_ends_are_cancelled)
+CT_TEST_F(tx_more, requests_held_back_when_the_connection_ends_are_cancelled)
 {
-	struct world w;
-
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(send_more(w.ep, 1), 0);
-	CT_EXPECT_EQ(send_more(w.ep, 2), 0);
-	fake_event(w.id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
-	expect_event(w.eq, FI_SHUTDOWN, &w.ep->fid, NULL, 0);
-	CT_EXPECT_EQ(send_number(w.ep, 3), -FI_ESHUTDOWN);
-	expect_cq_error(w.cq, NUMBER(1), FI_SEND | FI_MSG, FI_ECANCELED);
-	expect_cq_error(w.cq, NUMBER(2), FI_SEND | FI_MSG, FI_ECANCELED);
-	expect_no_comp(w.cq);
-	world_close(&w);
+	CT_EXPECT_EQ(send_more(t->ep, 1), 0);
+	CT_EXPECT_EQ(send_more(t->ep, 2), 0);
+	fake_event(t->id, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
+	expect_event(t->eq, FI_SHUTDOWN, &t->ep->fid, NULL, 0);
+	CT_EXPECT_EQ(send_number(t->ep, 3), -FI_ESHUTDOWN);
+	expect_cq_error(t->cq, NUMBER(1), FI_SEND | FI_MSG, FI_ECANCELED);
+	expect_cq_error(t->cq, NUMBER(2), FI_SEND | FI_MSG, FI_ECANCELED);
+	expect_no_comp(t->cq);
 }
 
 /* fail: which of three held back and a fourth the device refuses, from 1. */
-static void refuse_nth(unsigned int fail, bool quiet_last)
+static void refuse_nth(struct world *t, unsigned int fail, bool quiet_last)
 {
 	struct world_opts opts = {.cq_flags = FI_SELECTIVE_COMPLETION};
-	struct world w;
 	ssize_t ret;
 
 	CT_NOTE("the device refuses request %u", fail);
 	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
+	CT_ASSERT_TRUE(world_open_connected(t, &opts));
 	for (uintptr_t i = 1; i <= 3; i++)
-		CT_EXPECT_EQ(send_more(w.ep, i), 0);
+		CT_EXPECT_EQ(send_more(t->ep, i), 0);
 	fake_fail(FAKE_POST_SEND, fail, EINVAL);
-	ret = quiet_last ? send_quietly(w.ep, 4) : send_more(w.ep, 4);
+	ret = quiet_last ? send_quietly(t->ep, 4) : send_more(t->ep, 4);
 	CT_EXPECT_EQ(ret, quiet_last ? -FI_EINVAL : 0);
 	if (!quiet_last)
-		CT_EXPECT_EQ(send_quietly(w.ep, 5), -FI_EINVAL);
+		CT_EXPECT_EQ(send_quietly(t->ep, 5), -FI_EINVAL);
 	for (uintptr_t i = fail; i <= (quiet_last ? 3 : 4); i++)
-		expect_cq_error(w.cq, NUMBER(i), FI_SEND | FI_MSG, FI_EINVAL);
-	fake_complete_all(w.qp);
+		expect_cq_error(t->cq, NUMBER(i), FI_SEND | FI_MSG, FI_EINVAL);
+	fake_complete_all(t->qp);
 	for (uintptr_t i = 1; i < fail; i++)
-		expect_comp(w.cq, NUMBER(i), FI_SEND | FI_MSG, 0, 0);
-	expect_no_comp(w.cq);
-	CT_EXPECT_EQ(crn_ring_used(&ep_of(w.ep)->qp.sq.ring), 0);
+		expect_comp(t->cq, NUMBER(i), FI_SEND | FI_MSG, 0, 0);
+	expect_no_comp(t->cq);
+	CT_EXPECT_EQ(crn_ring_used(&ep_of(t->ep)->qp.sq.ring), 0);
 
-	for (uintptr_t i = 0; i < w.tx_size; i++)
-		CT_EXPECT_EQ(send_quietly(w.ep, i), 0);
-	fake_complete_all(w.qp);
-	expect_no_comp(w.cq);
-	CT_EXPECT_LT(crn_ring_used(&ep_of(w.ep)->qp.sq.ring), w.tx_size);
-	world_close(&w);
+	for (uintptr_t i = 0; i < t->tx_size; i++)
+		CT_EXPECT_EQ(send_quietly(t->ep, i), 0);
+	fake_complete_all(t->qp);
+	expect_no_comp(t->cq);
+	CT_EXPECT_LT(crn_ring_used(&ep_of(t->ep)->qp.sq.ring), t->tx_size);
+	world_close(t);
 }
 
-CT_TEST(tx_more, accepted_requests_that_the_device_refuses_end_with_an_error)
+CT_TEST_F(tx_more_options, accepted_requests_that_the_device_refuses_end_with_an_error)
 {
 	for (unsigned int fail = 1; fail <= 4; fail++)
-		refuse_nth(fail, true);
+		refuse_nth(t, fail, true);
 	for (unsigned int fail = 1; fail <= 4; fail++)
-		refuse_nth(fail, false);
+		refuse_nth(t, fail, false);
 }
 
 /* fi_cq(3): err is a fabric error code, prov_errno the provider's own. */
-CT_TEST(tx_more, the_device_s_reason_is_told_in_words_of_libfabric)
+CT_TEST_F(tx_more_options, the_device_s_reason_is_told_in_words_of_libfabric)
 {
 	static const struct {
 		int refusal, err, prov_errno;
@@ -267,88 +238,69 @@ CT_TEST(tx_more, the_device_s_reason_is_told_in_words_of_libfabric)
 		{EBADSLT, FI_EOTHER, -EBADSLT}, /* fi_errno(3) has no such code */
 		{-1, FI_EOTHER, -1},		/* no reason given */
 	};
-	struct world w;
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("the device says %d", rows[i].refusal);
 		world_reset();
-		CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-		for (uintptr_t n = 1; n <= w.tx_size; n++)
-			CT_EXPECT_EQ(send_more(w.ep, n), 0);
-		fake_fail(FAKE_POST_SEND, w.tx_size, rows[i].refusal);
-		CT_EXPECT_EQ(send_more(w.ep, 100), -FI_EAGAIN);
-		expect_cq_reason(w.cq, NUMBER(w.tx_size), rows[i].err,
+		CT_ASSERT_TRUE(world_open_connected(t, NULL));
+		for (uintptr_t n = 1; n <= t->tx_size; n++)
+			CT_EXPECT_EQ(send_more(t->ep, n), 0);
+		fake_fail(FAKE_POST_SEND, t->tx_size, rows[i].refusal);
+		CT_EXPECT_EQ(send_more(t->ep, 100), -FI_EAGAIN);
+		expect_cq_reason(t->cq, NUMBER(t->tx_size), rows[i].err,
 				 rows[i].prov_errno);
-		CT_EXPECT_STREQ(fi_cq_strerror(w.cq, rows[i].prov_errno, NULL, NULL, 0),
+		CT_EXPECT_STREQ(fi_cq_strerror(t->cq, rows[i].prov_errno, NULL, NULL, 0),
 				fi_strerror(-rows[i].prov_errno));
-		world_close(&w);
+		world_close(t);
 	}
 }
 
 /* Requests 1 and 2 were to retire with the signal of 4. */
-CT_TEST(tx_more, a_signal_whose_request_was_refused_goes_to_the_next)
+CT_TEST_F(tx_more_options, a_signal_whose_request_was_refused_goes_to_the_next)
 {
 	struct world_opts opts = {.cq_flags = FI_SELECTIVE_COMPLETION, .tx_size = 16};
 	struct fi_msg msg = {0};
-	struct world w;
 
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, &opts));
-	CT_EXPECT_EQ(send_quietly(w.ep, 1), 0);
-	CT_EXPECT_EQ(send_quietly(w.ep, 2), 0);
-	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_MORE), 0);
-	CT_EXPECT_EQ(fi_sendmsg(w.ep, &msg, FI_MORE), 0);
+	CT_ASSERT_TRUE(world_open_connected(t, &opts));
+	CT_EXPECT_EQ(send_quietly(t->ep, 1), 0);
+	CT_EXPECT_EQ(send_quietly(t->ep, 2), 0);
+	CT_EXPECT_EQ(fi_sendmsg(t->ep, &msg, FI_MORE), 0);
+	CT_EXPECT_EQ(fi_sendmsg(t->ep, &msg, FI_MORE), 0);
 	fake_fail(FAKE_POST_SEND, 1, EINVAL);
-	CT_EXPECT_EQ(send_quietly(w.ep, 5), -FI_EINVAL);
-	CT_EXPECT_EQ(send_quietly(w.ep, 6), 0);
-	CT_EXPECT_TRUE(fake_newest(&w.qp->sq)->flags & IBV_SEND_SIGNALED);
-	world_close(&w);
+	CT_EXPECT_EQ(send_quietly(t->ep, 5), -FI_EINVAL);
+	CT_EXPECT_EQ(send_quietly(t->ep, 6), 0);
+	CT_EXPECT_TRUE(fake_newest(&t->qp->sq)->flags & IBV_SEND_SIGNALED);
 }
 
-CT_TEST(tx_more, without_memory_a_request_is_not_held_back)
+CT_TEST_F(tx_more, without_memory_a_request_is_not_held_back)
 {
-	struct world w;
-
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(send_number(w.ep, 1), 0);
+	CT_EXPECT_EQ(send_number(t->ep, 1), 0);
 	ct_fail_alloc(1);
-	CT_EXPECT_EQ(send_more(w.ep, 2), 0);
+	CT_EXPECT_EQ(send_more(t->ep, 2), 0);
 	CT_EXPECT_TRUE(ct_alloc_failed());
-	CT_EXPECT_EQ(w.qp->sq.posted, 2);
-	CT_EXPECT_EQ(send_more(w.ep, 3), 0);
-	CT_EXPECT_EQ(w.qp->sq.posted, 2);
-	world_close(&w);
+	CT_EXPECT_EQ(t->qp->sq.posted, 2);
+	CT_EXPECT_EQ(send_more(t->ep, 3), 0);
+	CT_EXPECT_EQ(t->qp->sq.posted, 2);
 }
 
-CT_TEST(tx_more, closing_cancels_what_is_held_back)
+CT_TEST_F(tx_more, closing_cancels_what_is_held_back)
 {
-	struct world w;
-
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
-	CT_EXPECT_EQ(send_number(w.ep, 1), 0);
-	CT_EXPECT_EQ(send_more(w.ep, 2), 0);
-	CT_EXPECT_EQ(send_more(w.ep, 3), 0);
-	world_close_ep(&w);
+	CT_EXPECT_EQ(send_number(t->ep, 1), 0);
+	CT_EXPECT_EQ(send_more(t->ep, 2), 0);
+	CT_EXPECT_EQ(send_more(t->ep, 3), 0);
+	world_close_ep(t);
 	for (uintptr_t i = 1; i <= 3; i++)
-		expect_cq_error(w.cq, NUMBER(i), FI_SEND | FI_MSG, FI_ECANCELED);
-	expect_no_comp(w.cq);
-	world_close(&w);
+		expect_cq_error(t->cq, NUMBER(i), FI_SEND | FI_MSG, FI_ECANCELED);
+	expect_no_comp(t->cq);
 }
 
-CT_TEST(tx_more, closing_cancels_what_a_device_in_error_refuses)
+CT_TEST_F(tx_more, closing_cancels_what_a_device_in_error_refuses)
 {
-	struct world w;
-
-	world_reset();
-	CT_ASSERT_TRUE(world_open_connected(&w, NULL));
 	fake_devices[0].refuses_in_err = true;
-	CT_EXPECT_EQ(send_more(w.ep, 1), 0);
-	CT_EXPECT_EQ(send_more(w.ep, 2), 0);
-	world_close_ep(&w);
+	CT_EXPECT_EQ(send_more(t->ep, 1), 0);
+	CT_EXPECT_EQ(send_more(t->ep, 2), 0);
+	world_close_ep(t);
 	for (uintptr_t i = 1; i <= 2; i++)
-		expect_cq_reason(w.cq, NUMBER(i), FI_ECANCELED, IBV_WC_WR_FLUSH_ERR);
-	expect_no_comp(w.cq);
-	world_close(&w);
+		expect_cq_reason(t->cq, NUMBER(i), FI_ECANCELED, IBV_WC_WR_FLUSH_ERR);
+	expect_no_comp(t->cq);
 }

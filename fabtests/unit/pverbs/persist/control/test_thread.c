@@ -5,7 +5,6 @@
 #include "../durable.h"
 #include "persist/control/internal.h"
 
-static struct durable d;
 static _Atomic int kick = -1; /* the thread's next read of it waits for another's write */
 
 int __real_eventfd_read(int fd, eventfd_t *value);
@@ -22,12 +21,13 @@ int __wrap_eventfd_read(int fd, eventfd_t *value)
 	return __real_eventfd_read(fd, value);
 }
 
-CT_TEST(control_thread, one_that_takes_the_kick_of_its_end_ends)
+CT_FIXTURE(control_thread, struct durable, durable_start, durable_close);
+
+CT_TEST_F(control_thread, one_that_takes_the_kick_of_its_end_ends)
 {
 	struct pvb_control *control;
 
-	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	control = d.control_qp->control;
+	control = t->control_qp->control;
 	CT_ASSERT_EQ(pvb_control_thread_start(control), 0);
 	CT_EXPECT_SOON(ct_waiting() == 1);
 	atomic_store(&kick, control->kick);
@@ -37,5 +37,4 @@ CT_TEST(control_thread, one_that_takes_the_kick_of_its_end_ends)
 	pvb_control_thread_stop(control);
 	CT_EXPECT_EQ(atomic_load(&kick), -1);
 	CT_EXPECT_FALSE(control->threaded);
-	durable_close(&d);
 }

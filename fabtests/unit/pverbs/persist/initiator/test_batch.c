@@ -50,112 +50,100 @@ static int post_many(struct durable *d, uintptr_t number, unsigned int reads)
 	return ret;
 }
 
-CT_TEST(batch, only_its_last_request_has_a_completion_which_is_the_operations)
+static void start(struct durable *t)
 {
-	struct durable d;
+	CT_ASSERT_TRUE(begun(t));
+}
 
-	CT_ASSERT_TRUE(begun(&d));
-	CT_EXPECT_EQ(post_many(&d, 1, 3), 0);
-	CT_EXPECT_EQ(d.w.qp->sq.posted, 4);
-	CT_EXPECT_EQ(d.w.qp->sq.calls, 1);
-	CT_EXPECT_TRUE(fake_wr(&d.w.qp->sq, 0)->flags & IBV_SEND_FENCE);
+CT_FIXTURE(batch, struct durable, start, durable_close);
+
+CT_TEST_F(batch, only_its_last_request_has_a_completion_which_is_the_operations)
+{
+	CT_EXPECT_EQ(post_many(t, 1, 3), 0);
+	CT_EXPECT_EQ(t->w.qp->sq.posted, 4);
+	CT_EXPECT_EQ(t->w.qp->sq.calls, 1);
+	CT_EXPECT_TRUE(fake_wr(&t->w.qp->sq, 0)->flags & IBV_SEND_FENCE);
 	for (unsigned int i = 0; i < 4; i++)
-		CT_EXPECT_EQ(!!(fake_wr(&d.w.qp->sq, i)->flags & IBV_SEND_SIGNALED),
+		CT_EXPECT_EQ(!!(fake_wr(&t->w.qp->sq, i)->flags & IBV_SEND_SIGNALED),
 			     i == 3);
-	fake_complete_all(d.w.qp);
-	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
-	expect_no_comp(d.w.cq);
-	CT_EXPECT_EQ(crn_ring_used(&d.qp->sq.ring), 0);
-	durable_close(&d);
+	fake_complete_all(t->w.qp);
+	expect_comp(t->w.cq, NUMBER(1), WRITE, 0, 0);
+	expect_no_comp(t->w.cq);
+	CT_EXPECT_EQ(crn_ring_used(&t->qp->sq.ring), 0);
 }
 
-CT_TEST(batch, more_than_a_batch_holds_is_posted_in_several)
+CT_TEST_F(batch, more_than_a_batch_holds_is_posted_in_several)
 {
-	struct durable d;
-
-	CT_ASSERT_TRUE(begun(&d));
-	CT_EXPECT_EQ(post_many(&d, 1, 2 * PVB_BATCH_SIZE), 0);
-	CT_EXPECT_EQ(d.w.qp->sq.posted, 2 * PVB_BATCH_SIZE + 1);
-	CT_EXPECT_EQ(d.w.qp->sq.calls, 3);
-	fake_complete_all(d.w.qp);
-	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
-	expect_no_comp(d.w.cq);
-	durable_close(&d);
+	CT_EXPECT_EQ(post_many(t, 1, 2 * PVB_BATCH_SIZE), 0);
+	CT_EXPECT_EQ(t->w.qp->sq.posted, 2 * PVB_BATCH_SIZE + 1);
+	CT_EXPECT_EQ(t->w.qp->sq.calls, 3);
+	fake_complete_all(t->w.qp);
+	expect_comp(t->w.cq, NUMBER(1), WRITE, 0, 0);
+	expect_no_comp(t->w.cq);
 }
 
-CT_TEST(batch, whichever_request_fails_the_operation_ends_once)
+CT_TEST_F(batch, whichever_request_fails_the_operation_ends_once)
 {
 	const unsigned int count = PVB_BATCH_SIZE + 3;
 
 	for (unsigned int good = 0; good < count; good++) {
 		unsigned int errors;
-		struct durable d;
 
 		CT_NOTE("%u requests succeed", good);
-		CT_ASSERT_TRUE(begun(&d));
-		CT_EXPECT_EQ(post_many(&d, 1, count - 1), 0);
-		fake_complete(d.w.qp, good);
-		fake_send_error(d.w.qp, IBV_WC_REM_ACCESS_ERR);
-		CT_EXPECT_EQ(read_all_comps(d.w.cq, &errors), 1);
+		CT_ASSERT_TRUE(begun(t));
+		CT_EXPECT_EQ(post_many(t, 1, count - 1), 0);
+		fake_complete(t->w.qp, good);
+		fake_send_error(t->w.qp, IBV_WC_REM_ACCESS_ERR);
+		CT_EXPECT_EQ(read_all_comps(t->w.cq, &errors), 1);
 		CT_EXPECT_EQ(errors, 1);
-		durable_close(&d);
 	}
 }
 
-CT_TEST(batch, whichever_request_is_refused_the_operation_ends_once_or_never_began)
+CT_TEST_F(batch, whichever_request_is_refused_the_operation_ends_once_or_never_began)
 {
 	const unsigned int count = PVB_BATCH_SIZE + 3;
 
 	for (unsigned int good = 0; good < count; good++) {
 		unsigned int errors;
-		struct durable d;
 
 		CT_NOTE("%u requests are accepted", good);
-		CT_ASSERT_TRUE(begun(&d));
+		CT_ASSERT_TRUE(begun(t));
 		fake_fail(FAKE_POST_SEND, good + 1, ENOMEM);
-		CT_EXPECT_EQ(post_many(&d, 1, count - 1), good ? 1 : -FI_EAGAIN);
-		CT_EXPECT_EQ(d.w.qp->sq.posted, good);
+		CT_EXPECT_EQ(post_many(t, 1, count - 1), good ? 1 : -FI_EAGAIN);
+		CT_EXPECT_EQ(t->w.qp->sq.posted, good);
 		if (good)
-			expect_cq_error(d.w.cq, NUMBER(1), WRITE, FI_EIO);
+			expect_cq_error(t->w.cq, NUMBER(1), WRITE, FI_EIO);
 		/* The next one retires what began. */
-		CT_EXPECT_EQ(plain_write(&d, 2, 0, 8, KEY_READS, 0), 0);
-		fake_complete_all(d.w.qp);
-		expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
-		CT_EXPECT_EQ(crn_ring_used(&d.qp->sq.ring), 0);
-		world_close_ep(&d.w);
-		CT_EXPECT_EQ(read_all_comps(d.w.cq, &errors), 0);
-		durable_close(&d);
+		CT_EXPECT_EQ(plain_write(t, 2, 0, 8, KEY_READS, 0), 0);
+		fake_complete_all(t->w.qp);
+		expect_comp(t->w.cq, NUMBER(2), WRITE, 0, 0);
+		CT_EXPECT_EQ(crn_ring_used(&t->qp->sq.ring), 0);
+		world_close_ep(&t->w);
+		CT_EXPECT_EQ(read_all_comps(t->w.cq, &errors), 0);
 	}
 }
 
-CT_TEST(batch, what_was_held_back_and_is_refused_fails_by_itself)
+CT_TEST_F(batch, what_was_held_back_and_is_refused_fails_by_itself)
 {
-	struct durable d;
-
-	CT_ASSERT_TRUE(begun(&d));
-	CT_EXPECT_EQ(plain_write(&d, 1, 0x4000, 8, KEY_READS, FI_MORE | FI_COMPLETION),
-		     0);
+	CT_EXPECT_EQ(plain_write(t, 1, 0x4000, 8, KEY_READS, FI_MORE | FI_COMPLETION), 0);
 	fake_fail(FAKE_POST_SEND, 1, EINVAL);
-	CT_EXPECT_EQ(post_many(&d, 2, 2), -FI_EINVAL);
-	expect_cq_error(d.w.cq, NUMBER(1), WRITE, FI_EINVAL);
-	CT_EXPECT_EQ(post_many(&d, 3, 2), 0);
-	fake_complete_all(d.w.qp);
-	expect_comp(d.w.cq, NUMBER(3), WRITE, 0, 0);
-	expect_no_comp(d.w.cq);
-	durable_close(&d);
+	CT_EXPECT_EQ(post_many(t, 2, 2), -FI_EINVAL);
+	expect_cq_error(t->w.cq, NUMBER(1), WRITE, FI_EINVAL);
+	CT_EXPECT_EQ(post_many(t, 3, 2), 0);
+	fake_complete_all(t->w.qp);
+	expect_comp(t->w.cq, NUMBER(3), WRITE, 0, 0);
+	expect_no_comp(t->w.cq);
 }
 
-CT_TEST(batch, what_failed_before_the_rest_was_refused_is_reported_once)
+CT_TEST_F(batch, what_failed_before_the_rest_was_refused_is_reported_once)
 {
 	const struct pvb_slot op = {.context = NUMBER(1), .flags = WRITE};
-	struct durable d;
 
-	CT_ASSERT_TRUE(begun(&d));
-	CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, KEY_READS, FI_COMPLETION), 0);
+	CT_ASSERT_TRUE(begun(t));
+	CT_EXPECT_EQ(plain_write(t, 1, 0, 8, KEY_READS, FI_COMPLETION), 0);
 	/* Another thread reads it, before the one that posts has come so far. */
-	fake_send_error(d.w.qp, IBV_WC_RETRY_EXC_ERR);
-	expect_cq_reason(d.w.cq, NUMBER(1), FI_ETIMEDOUT, IBV_WC_RETRY_EXC_ERR);
-	pvb_cq_fail_begun(&d.qp->sq, 1, &op, FI_EIO, -FI_EIO);
-	expect_no_comp(d.w.cq);
-	durable_close(&d);
+	fake_send_error(t->w.qp, IBV_WC_RETRY_EXC_ERR);
+	expect_cq_reason(t->w.cq, NUMBER(1), FI_ETIMEDOUT, IBV_WC_RETRY_EXC_ERR);
+	pvb_cq_fail_begun(&t->qp->sq, 1, &op, FI_EIO, -FI_EIO);
+	expect_no_comp(t->w.cq);
 }

@@ -33,86 +33,82 @@ static bool after_one(struct durable *d, uint64_t key)
 	return true;
 }
 
-CT_TEST(plan_cache, the_second_write_posts_what_the_first_did)
+CT_FIXTURE(plan_cache, struct durable, durable_start, durable_close);
+
+CT_TEST_F(plan_cache, the_second_write_posts_what_the_first_did)
 {
 	const uint64_t keys[] = {KEY_ARRIVED, KEY_VISIBLE, KEY_READS};
 	const struct fake_wr *first, *second;
 	unsigned int i, j, each;
-	struct durable d;
 
 	for (i = 0; i < 3; i++) {
-		CT_ASSERT_TRUE(after_one(&d, keys[i]));
-		CT_EXPECT_TRUE(fits(&d, keys[i], 0));
-		each = d.w.qp->sq.posted;
+		CT_ASSERT_TRUE(after_one(t, keys[i]));
+		CT_EXPECT_TRUE(fits(t, keys[i], 0));
+		each = t->w.qp->sq.posted;
 		CT_EXPECT_EQ(each, i ? 2 : 1);
-		CT_EXPECT_EQ(durable_write(&d, 2, 0, 64, keys[i], 0), 0);
-		CT_ASSERT_EQ(d.w.qp->sq.posted, 2 * each);
-		CT_EXPECT_EQ(d.w.qp->sq.calls, 2);
+		CT_EXPECT_EQ(durable_write(t, 2, 0, 64, keys[i], 0), 0);
+		CT_ASSERT_EQ(t->w.qp->sq.posted, 2 * each);
+		CT_EXPECT_EQ(t->w.qp->sq.calls, 2);
 		for (j = 0; j < each; j++) {
-			first = fake_wr(&d.w.qp->sq, j);
-			second = fake_wr(&d.w.qp->sq, each + j);
+			first = fake_wr(&t->w.qp->sq, j);
+			second = fake_wr(&t->w.qp->sq, each + j);
 			CT_EXPECT_EQ(second->opcode, first->opcode);
 			CT_EXPECT_EQ(second->flags, first->flags);
 			CT_EXPECT_EQ(second->remote_addr, first->remote_addr);
 			CT_EXPECT_EQ(second->rkey, first->rkey);
 		}
-		fake_complete_all(d.w.qp);
-		expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
-		expect_no_comp(d.w.cq);
-		CT_EXPECT_EQ(crn_ring_used(&d.qp->sq.ring), 0);
+		fake_complete_all(t->w.qp);
+		expect_comp(t->w.cq, NUMBER(2), WRITE, 0, 0);
+		expect_no_comp(t->w.cq);
+		CT_EXPECT_EQ(crn_ring_used(&t->qp->sq.ring), 0);
 		CT_EXPECT_EQ(
-			d.qp->commit->counts[i ? PVB_COMMIT_READ : PVB_COMMIT_ARRIVED],
+			t->qp->commit->counts[i ? PVB_COMMIT_READ : PVB_COMMIT_ARRIVED],
 			2);
-		durable_close(&d);
 	}
 }
 
 /* The fenced one behind it has to know of it. */
-CT_TEST(plan_cache, it_leaves_behind_what_the_first_did)
+CT_TEST_F(plan_cache, it_leaves_behind_what_the_first_did)
 {
 	const struct pvb_op next = {.opcode = IBV_WR_RDMA_WRITE,
 				    .flags = FI_COMMIT_COMPLETE | FI_FENCE,
 				    .key = KEY_READS,
 				    .len = 8};
-	struct durable d;
 	unsigned int kinds;
 
-	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_READS, 0), 0);
-	kinds = WITH_LOCK(&d.qp->tx_lock,
-			  pvb_commit_pending(d.qp, d.qp->commit->attr_bits));
-	fake_complete_all(d.w.qp);
-	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
-	CT_EXPECT_EQ(WITH_LOCK(&d.qp->tx_lock,
-			       pvb_commit_pending(d.qp, d.qp->commit->attr_bits)),
+	CT_EXPECT_EQ(durable_write(t, 1, 0, 64, KEY_READS, 0), 0);
+	kinds = WITH_LOCK(&t->qp->tx_lock,
+			  pvb_commit_pending(t->qp, t->qp->commit->attr_bits));
+	fake_complete_all(t->w.qp);
+	expect_comp(t->w.cq, NUMBER(1), WRITE, 0, 0);
+	CT_EXPECT_EQ(WITH_LOCK(&t->qp->tx_lock,
+			       pvb_commit_pending(t->qp, t->qp->commit->attr_bits)),
 		     0);
-	CT_EXPECT_EQ(durable_write(&d, 2, 0, 64, KEY_READS, 0), 0);
+	CT_EXPECT_EQ(durable_write(t, 2, 0, 64, KEY_READS, 0), 0);
 	/* Which forgets what is over. */
-	CT_EXPECT_FALSE(WITH_LOCK(&ep_of(d.w.ep)->qp.tx_lock,
-				  pvb_commit_overtakes(ep_of(d.w.ep), &next)));
-	CT_EXPECT_EQ(WITH_LOCK(&d.qp->tx_lock,
-			       pvb_commit_pending(d.qp, d.qp->commit->attr_bits)),
+	CT_EXPECT_FALSE(WITH_LOCK(&ep_of(t->w.ep)->qp.tx_lock,
+				  pvb_commit_overtakes(ep_of(t->w.ep), &next)));
+	CT_EXPECT_EQ(WITH_LOCK(&t->qp->tx_lock,
+			       pvb_commit_pending(t->qp, t->qp->commit->attr_bits)),
 		     kinds);
 	CT_EXPECT_EQ(kinds, PVB_PENDING_READ);
-	fake_complete_all(d.w.qp);
-	expect_comp(d.w.cq, NUMBER(2), WRITE, 0, 0);
-	durable_close(&d);
+	fake_complete_all(t->w.qp);
+	expect_comp(t->w.cq, NUMBER(2), WRITE, 0, 0);
 }
 
-CT_TEST(plan_cache, whatever_is_unlike_the_first_misses_the_plan_cache)
+CT_TEST_F(plan_cache, whatever_is_unlike_the_first_misses_the_plan_cache)
 {
 	struct pvb_op op = {.opcode = IBV_WR_RDMA_WRITE, .key = KEY_READS, .len = 64};
 	struct pvb_ep *ep;
-	struct durable d;
 
-	CT_ASSERT_TRUE(after_one(&d, KEY_READS));
-	ep = ep_of(d.w.ep);
+	CT_ASSERT_TRUE(after_one(t, KEY_READS));
+	ep = ep_of(t->w.ep);
 	CT_EXPECT_EQ(WITH_LOCK(&ep->qp.tx_lock, pvb_plan_cache_hit(ep, &op)),
 		     PVB_PLAN_CACHE_WRITE);
-	CT_EXPECT_FALSE(fits(&d, KEY_VISIBLE, 0));
-	CT_EXPECT_FALSE(fits(&d, KEY_READS ^ 1ull << 60, 0));
-	CT_EXPECT_FALSE(fits(&d, KEY_READS, FI_FENCE));
-	CT_EXPECT_FALSE(fits(&d, KEY_READS, FI_MORE));
+	CT_EXPECT_FALSE(fits(t, KEY_VISIBLE, 0));
+	CT_EXPECT_FALSE(fits(t, KEY_READS ^ 1ull << 60, 0));
+	CT_EXPECT_FALSE(fits(t, KEY_READS, FI_FENCE));
+	CT_EXPECT_FALSE(fits(t, KEY_READS, FI_MORE));
 	op.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
 	CT_EXPECT_EQ(WITH_LOCK(&ep->qp.tx_lock, pvb_plan_cache_hit(ep, &op)),
 		     PVB_PLAN_CACHE_MISS);
@@ -129,90 +125,69 @@ CT_TEST(plan_cache, whatever_is_unlike_the_first_misses_the_plan_cache)
 		     PVB_PLAN_CACHE_MISS);
 	op.flags = 0;
 	/* Somebody is told: the counter. */
-	d.qp->sq.counted = true;
+	t->qp->sq.counted = true;
 	CT_EXPECT_EQ(WITH_LOCK(&ep->qp.tx_lock, pvb_plan_cache_hit(ep, &op)),
 		     PVB_PLAN_CACHE_MISS);
-	d.qp->sq.counted = false;
+	t->qp->sq.counted = false;
 	op.no_comp = false;
 	op.inject = true;
 	CT_EXPECT_EQ(WITH_LOCK(&ep->qp.tx_lock, pvb_plan_cache_hit(ep, &op)),
 		     PVB_PLAN_CACHE_NO_COMP);
-	durable_close(&d);
 }
 
-CT_TEST(plan_cache, so_does_one_behind_something_it_has_to_look_at)
+CT_TEST_F(plan_cache, so_does_one_behind_something_it_has_to_look_at)
 {
-	struct durable d;
-
-	CT_ASSERT_TRUE(after_one(&d, KEY_READS));
+	CT_ASSERT_TRUE(after_one(t, KEY_READS));
 	/* Written, and not durable. */
-	CT_EXPECT_EQ(plain_write(&d, 2, 0x4000, 8, KEY_READS, FI_COMPLETION), 0);
-	CT_EXPECT_FALSE(fits(&d, KEY_READS, 0));
-	durable_close(&d);
-
-	CT_ASSERT_TRUE(after_one(&d, KEY_READS));
-	atomic_store(&d.qp->commit->defer.failed, true);
-	CT_EXPECT_FALSE(fits(&d, KEY_READS, 0));
-	CT_EXPECT_EQ(durable_write(&d, 2, 0, 64, KEY_READS, 0), -FI_ECONNABORTED);
-	durable_close(&d);
-
+	CT_EXPECT_EQ(plain_write(t, 2, 0x4000, 8, KEY_READS, FI_COMPLETION), 0);
+	CT_EXPECT_FALSE(fits(t, KEY_READS, 0));
+	CT_ASSERT_TRUE(after_one(t, KEY_READS));
+	atomic_store(&t->qp->commit->defer.failed, true);
+	CT_EXPECT_FALSE(fits(t, KEY_READS, 0));
+	CT_EXPECT_EQ(durable_write(t, 2, 0, 64, KEY_READS, 0), -FI_ECONNABORTED);
 	/* To memory of another kind, outstanding. */
-	CT_ASSERT_TRUE(after_one(&d, KEY_READS));
-	CT_EXPECT_EQ(durable_write(&d, 2, 0, 64, KEY_REQUESTS, 0), 0);
-	CT_EXPECT_FALSE(fits(&d, KEY_READS, 0));
-	durable_close(&d);
+	CT_ASSERT_TRUE(after_one(t, KEY_READS));
+	CT_EXPECT_EQ(durable_write(t, 2, 0, 64, KEY_REQUESTS, 0), 0);
+	CT_EXPECT_FALSE(fits(t, KEY_READS, 0));
 }
 
-CT_TEST(plan_cache, a_plan_with_the_targets_processor_is_not_learnt)
+CT_TEST_F(plan_cache, a_plan_with_the_targets_processor_is_not_learnt)
 {
-	struct durable d;
-
-	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 64, KEY_REQUESTS, 0), 0);
-	CT_EXPECT_EQ(d.qp->commit->plan_cache.key, 0);
-	durable_close(&d);
+	CT_EXPECT_EQ(durable_write(t, 1, 0, 64, KEY_REQUESTS, 0), 0);
+	CT_EXPECT_EQ(t->qp->commit->plan_cache.key, 0);
 }
 
-CT_TEST(plan_cache, without_room_it_waits)
+CT_TEST_F(plan_cache, without_room_it_waits)
 {
-	struct durable d;
 	uintptr_t number;
 	ssize_t ret = 0;
 
-	CT_ASSERT_TRUE(durable_open(&d, NULL));
 	for (number = 1; !ret && number < 1000; number++)
-		ret = durable_write(&d, number, 0, 64, KEY_READS, 0);
+		ret = durable_write(t, number, 0, 64, KEY_READS, 0);
 	CT_EXPECT_EQ(ret, -FI_EAGAIN);
-	fake_complete_all(d.w.qp);
-	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
-	CT_EXPECT_EQ(durable_write(&d, number, 0, 64, KEY_READS, 0), 0);
-	durable_close(&d);
+	fake_complete_all(t->w.qp);
+	expect_comp(t->w.cq, NUMBER(1), WRITE, 0, 0);
+	CT_EXPECT_EQ(durable_write(t, number, 0, 64, KEY_READS, 0), 0);
 }
 
-CT_TEST(plan_cache, what_the_device_refuses_never_began)
+CT_TEST_F(plan_cache, what_the_device_refuses_never_began)
 {
-	struct durable d;
-
-	CT_ASSERT_TRUE(after_one(&d, KEY_READS));
+	CT_ASSERT_TRUE(after_one(t, KEY_READS));
 	fake_fail(FAKE_POST_SEND, 1, ENOMEM);
-	CT_EXPECT_EQ(durable_write(&d, 2, 0, 64, KEY_READS, 0), -FI_EAGAIN);
-	CT_EXPECT_EQ(crn_ring_used(&d.qp->sq.ring), 0);
-	CT_EXPECT_EQ(d.qp->commit->counts[PVB_COMMIT_READ], 1);
-	durable_close(&d);
+	CT_EXPECT_EQ(durable_write(t, 2, 0, 64, KEY_READS, 0), -FI_EAGAIN);
+	CT_EXPECT_EQ(crn_ring_used(&t->qp->sq.ring), 0);
+	CT_EXPECT_EQ(t->qp->commit->counts[PVB_COMMIT_READ], 1);
 }
 
 /* The key of no region is none that was learnt. */
-CT_TEST(plan_cache, key_zero_is_refused_as_ever)
+CT_TEST_F(plan_cache, key_zero_is_refused_as_ever)
 {
 	for (int quiet = 0; quiet < 2; quiet++) {
-		struct durable d;
-
-		CT_ASSERT_TRUE(durable_open(&d, NULL));
-		ep_of(d.w.ep)->tx_selective = quiet;
-		CT_EXPECT_EQ(plain_write(&d, 1, 0, 8, 0, FI_COMMIT_COMPLETE),
+		CT_ASSERT_TRUE(durable_open(t, NULL));
+		ep_of(t->w.ep)->tx_selective = quiet;
+		CT_EXPECT_EQ(plain_write(t, 1, 0, 8, 0, FI_COMMIT_COMPLETE),
 			     -FI_EOPNOTSUPP);
-		CT_EXPECT_EQ(d.w.qp->sq.posted, 0);
-		durable_close(&d);
+		CT_EXPECT_EQ(t->w.qp->sq.posted, 0);
 	}
 }
 
@@ -223,32 +198,28 @@ static void go_on(struct durable *d)
 	atomic_fetch_add(&d->qp->sq.ring.tail, 0x60000000);
 }
 
-CT_TEST(plan_cache, positions_go_round_while_nobody_hears)
+CT_TEST_F(plan_cache, positions_go_round_while_nobody_hears)
 {
-	struct durable d;
-
-	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	ep_of(d.w.ep)->tx_selective = true;
-	CT_EXPECT_EQ(plain_write(&d, 2, 0x8000, 8, KEY_VISIBLE, FI_COMMIT_COMPLETE), 0);
-	durable_complete(&d);
-	expect_no_comp(d.w.cq);
+	ep_of(t->w.ep)->tx_selective = true;
+	CT_EXPECT_EQ(plain_write(t, 2, 0x8000, 8, KEY_VISIBLE, FI_COMMIT_COMPLETE), 0);
+	durable_complete(t);
+	expect_no_comp(t->w.cq);
 	/* To memory of another kind, once the flush of this one has ended. */
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_READS, FI_FENCE), -FI_EAGAIN);
-	durable_complete(&d);
-	expect_no_comp(d.w.cq);
-	CT_EXPECT_EQ(durable_write(&d, 1, 0, 8, KEY_READS, FI_FENCE), 0);
-	durable_complete(&d);
-	expect_comp(d.w.cq, NUMBER(1), WRITE, 0, 0);
+	CT_EXPECT_EQ(durable_write(t, 1, 0, 8, KEY_READS, FI_FENCE), -FI_EAGAIN);
+	durable_complete(t);
+	expect_no_comp(t->w.cq);
+	CT_EXPECT_EQ(durable_write(t, 1, 0, 8, KEY_READS, FI_FENCE), 0);
+	durable_complete(t);
+	expect_comp(t->w.cq, NUMBER(1), WRITE, 0, 0);
 	for (int i = 0; i < 2; i++) {
-		CT_EXPECT_EQ(plain_write(&d, 2, 0x8000, 8, KEY_VISIBLE,
+		CT_EXPECT_EQ(plain_write(t, 2, 0x8000, 8, KEY_VISIBLE,
 					 FI_COMMIT_COMPLETE),
 			     0);
-		durable_complete(&d);
-		expect_no_comp(d.w.cq);
-		go_on(&d);
+		durable_complete(t);
+		expect_no_comp(t->w.cq);
+		go_on(t);
 	}
-	CT_EXPECT_EQ(durable_write(&d, 3, 0x8000, 8, KEY_VISIBLE, FI_FENCE), 0);
-	durable_complete(&d);
-	expect_comp(d.w.cq, NUMBER(3), WRITE, 0, 0);
-	durable_close(&d);
+	CT_EXPECT_EQ(durable_write(t, 3, 0x8000, 8, KEY_VISIBLE, FI_FENCE), 0);
+	durable_complete(t);
+	expect_comp(t->w.cq, NUMBER(3), WRITE, 0, 0);
 }

@@ -14,13 +14,13 @@ static struct pvb_plan_query ask(struct durable *d)
 	return query;
 }
 
-CT_TEST(query, a_control_qp_with_a_seq_word_carries_requests_and_their_bytes)
+CT_FIXTURE(query, struct durable, durable_start, durable_close);
+
+CT_TEST_F(query, a_control_qp_with_a_seq_word_carries_requests_and_their_bytes)
 {
 	struct pvb_plan_query query;
-	struct durable d;
 
-	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	query = ask(&d);
+	query = ask(t);
 	CT_EXPECT_TRUE(query.control && query.seq_word);
 	CT_EXPECT_EQ(query.inline_max, PVB_WIRE_INLINE);
 	CT_EXPECT_FALSE(query.weak || query.native_flush || query.native_write ||
@@ -28,46 +28,39 @@ CT_TEST(query, a_control_qp_with_a_seq_word_carries_requests_and_their_bytes)
 	CT_EXPECT_EQ(query.target.domain, CRN_DMP);
 	CT_EXPECT_TRUE(query.target.ddio);
 	/* Either side may be without. */
-	ep_of(d.w.ep)->domain->seq_atomics = false;
-	CT_EXPECT_FALSE(ask(&d).seq_word);
-	CT_EXPECT_EQ(ask(&d).inline_max, 0);
-	ep_of(d.w.ep)->domain->seq_atomics = true;
-	ep_of(d.w.ep)->conn.peer.control.seq_word = false;
-	CT_EXPECT_FALSE(ask(&d).seq_word);
+	ep_of(t->w.ep)->domain->seq_atomics = false;
+	CT_EXPECT_FALSE(ask(t).seq_word);
+	CT_EXPECT_EQ(ask(t).inline_max, 0);
+	ep_of(t->w.ep)->domain->seq_atomics = true;
+	ep_of(t->w.ep)->conn.peer.control.seq_word = false;
+	CT_EXPECT_FALSE(ask(t).seq_word);
 	pvb_params.force_message = true;
-	CT_EXPECT_TRUE(ask(&d).force_message);
-	durable_close(&d);
+	CT_EXPECT_TRUE(ask(t).force_message);
 }
 
-CT_TEST(query, a_control_qp_that_leads_nowhere_is_none)
+CT_TEST_F(query, a_control_qp_that_leads_nowhere_is_none)
 {
-	struct durable d;
-
-	CT_ASSERT_TRUE(durable_open_without(&d, NULL));
-	CT_EXPECT_FALSE(ask(&d).control);
-	durable_close(&d);
+	CT_ASSERT_TRUE(durable_open_without(t, NULL));
+	CT_EXPECT_FALSE(ask(t).control);
 }
 
-CT_TEST(query, native_operations_need_device_and_queue_pair)
+CT_TEST_F(query, native_operations_need_device_and_queue_pair)
 {
 	struct ibv_qp_ex qp;
 	struct pvb_domain *domain;
-	struct durable d;
 
-	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	domain = ep_of(d.w.ep)->domain;
+	domain = ep_of(t->w.ep)->domain;
 	domain->native.flush_persistent = domain->native.atomic_write = true;
-	CT_EXPECT_FALSE(ask(&d).native_flush || ask(&d).native_write);
-	d.qp->ibv_ex = &qp;
-	CT_EXPECT_TRUE(ask(&d).native_flush && ask(&d).native_write);
+	CT_EXPECT_FALSE(ask(t).native_flush || ask(t).native_write);
+	t->qp->ibv_ex = &qp;
+	CT_EXPECT_TRUE(ask(t).native_flush && ask(t).native_write);
 	domain->native.flush_persistent = false;
-	CT_EXPECT_FALSE(ask(&d).native_flush);
-	CT_EXPECT_TRUE(ask(&d).native_write);
+	CT_EXPECT_FALSE(ask(t).native_flush);
+	CT_EXPECT_TRUE(ask(t).native_write);
 	domain->native.atomic_write = false;
-	d.qp->ibv_ex = NULL;
+	t->qp->ibv_ex = NULL;
 	domain->quirks |= PVB_QUIRK_WEAK_COMPLETION;
-	CT_EXPECT_TRUE(ask(&d).weak);
-	durable_close(&d);
+	CT_EXPECT_TRUE(ask(t).weak);
 }
 
 CT_TEST(query, every_operation_has_its_column)

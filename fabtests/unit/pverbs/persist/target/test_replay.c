@@ -305,12 +305,9 @@ static ssize_t durable_send(struct durable *d, uintptr_t number)
 	return fi_sendmsg(d->w.ep, &msg, FI_COMMIT_COMPLETE | FI_COMPLETION);
 }
 
-static enum ibv_wr_opcode opcode(struct durable *d, unsigned int nth)
-{
-	return fake_wr(&d->w.qp->sq, nth)->opcode;
-}
+CT_FIXTURE(replay, struct durable, durable_start, durable_close);
 
-CT_TEST(replay, a_send_to_a_peer_that_replays_is_like_a_write)
+CT_TEST_F(replay, a_send_to_a_peer_that_replays_is_like_a_write)
 {
 	static const struct {
 		enum crn_persistence domain;
@@ -325,83 +322,72 @@ CT_TEST(replay, a_send_to_a_peer_that_replays_is_like_a_write)
 		{CRN_DMP, true, 2, IBV_WR_SEND},
 	};
 	const struct fake_wr *wr;
-	struct durable d;
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("row %zu", i);
-		CT_ASSERT_TRUE(durable_open(&d, NULL));
-		learn(&d, 0x9000, durable_key(rows[i].domain, rows[i].ddio));
-		CT_EXPECT_EQ(durable_send(&d, 1), 0);
-		CT_ASSERT_EQ(d.w.qp->sq.posted, rows[i].posted);
-		wr = fake_newest(&d.w.qp->sq);
+		CT_ASSERT_TRUE(durable_open(t, NULL));
+		learn(t, 0x9000, durable_key(rows[i].domain, rows[i].ddio));
+		CT_EXPECT_EQ(durable_send(t, 1), 0);
+		CT_ASSERT_EQ(t->w.qp->sq.posted, rows[i].posted);
+		wr = fake_newest(&t->w.qp->sq);
 		CT_EXPECT_EQ(wr->opcode, rows[i].second);
 		if (wr->opcode == IBV_WR_RDMA_READ) {
 			CT_EXPECT_EQ(wr->remote_addr, 0x9000);
 			CT_EXPECT_EQ(wr->rkey, 0x4000);
-			CT_EXPECT_EQ(opcode(&d, 0), IBV_WR_SEND);
+			CT_EXPECT_EQ(durable_opcode(t, 0), IBV_WR_SEND);
 		}
-		durable_complete(&d);
+		durable_complete(t);
 		if (rows[i].domain == CRN_DMP && rows[i].ddio)
-			expect_no_comp(d.w.cq);
+			expect_no_comp(t->w.cq);
 		else
-			expect_comp(d.w.cq, NUMBER(1), FI_SEND | FI_MSG, 0, 0);
-		durable_close(&d);
+			expect_comp(t->w.cq, NUMBER(1), FI_SEND | FI_MSG, 0, 0);
 	}
 }
 
-CT_TEST(replay, until_it_is_known_the_peer_is_asked)
+CT_TEST_F(replay, until_it_is_known_the_peer_is_asked)
 {
 	const struct pvb_wire_message answer = {.kind = PVB_WIRE_RING_ANSWER,
 						.number = 1};
-	struct durable d;
 
-	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	CT_EXPECT_EQ(durable_send(&d, 1), 0);
-	CT_EXPECT_EQ(opcode(&d, 0), IBV_WR_RDMA_WRITE);
-	CT_EXPECT_EQ(opcode(&d, 1), IBV_WR_SEND);
-	learn(&d, 0x9000, durable_key(CRN_MHP, true));
-	CT_EXPECT_EQ(durable_send(&d, 2), 0);
-	CT_EXPECT_EQ(opcode(&d, 2), IBV_WR_SEND);
-	CT_EXPECT_EQ(opcode(&d, 3), IBV_WR_RDMA_READ);
-	durable_complete(&d);
+	CT_EXPECT_EQ(durable_send(t, 1), 0);
+	CT_EXPECT_EQ(durable_opcode(t, 0), IBV_WR_RDMA_WRITE);
+	CT_EXPECT_EQ(durable_opcode(t, 1), IBV_WR_SEND);
+	learn(t, 0x9000, durable_key(CRN_MHP, true));
+	CT_EXPECT_EQ(durable_send(t, 2), 0);
+	CT_EXPECT_EQ(durable_opcode(t, 2), IBV_WR_SEND);
+	CT_EXPECT_EQ(durable_opcode(t, 3), IBV_WR_RDMA_READ);
+	durable_complete(t);
 	/* The order of posting is that of the ends. */
-	expect_no_comp(d.w.cq);
-	durable_message(&d, &answer);
-	expect_no_comp(d.w.cq);
-	expect_comp(d.w.cq, NUMBER(1), FI_SEND | FI_MSG, 0, 0);
-	expect_comp(d.w.cq, NUMBER(2), FI_SEND | FI_MSG, 0, 0);
-	CT_EXPECT_FALSE(d.control_qp->lost);
-	durable_close(&d);
+	expect_no_comp(t->w.cq);
+	durable_message(t, &answer);
+	expect_no_comp(t->w.cq);
+	expect_comp(t->w.cq, NUMBER(1), FI_SEND | FI_MSG, 0, 0);
+	expect_comp(t->w.cq, NUMBER(2), FI_SEND | FI_MSG, 0, 0);
+	CT_EXPECT_FALSE(t->control_qp->lost);
 }
 
-CT_TEST(replay, what_is_said_again_is_not_heard)
+CT_TEST_F(replay, what_is_said_again_is_not_heard)
 {
-	struct durable d;
-
-	CT_ASSERT_TRUE(durable_open(&d, NULL));
-	learn(&d, 0x9000, durable_key(CRN_MHP, true));
-	learn(&d, 0xa000, durable_key(CRN_WSP, true));
-	CT_EXPECT_EQ(durable_send(&d, 1), 0);
-	CT_EXPECT_EQ(fake_newest(&d.w.qp->sq)->opcode, IBV_WR_RDMA_READ);
-	CT_EXPECT_EQ(fake_newest(&d.w.qp->sq)->remote_addr, 0x9000);
-	durable_close(&d);
+	learn(t, 0x9000, durable_key(CRN_MHP, true));
+	learn(t, 0xa000, durable_key(CRN_WSP, true));
+	CT_EXPECT_EQ(durable_send(t, 1), 0);
+	CT_EXPECT_EQ(fake_newest(&t->w.qp->sq)->opcode, IBV_WR_RDMA_READ);
+	CT_EXPECT_EQ(fake_newest(&t->w.qp->sq)->remote_addr, 0x9000);
 }
 
-CT_TEST(replay, a_key_that_promises_nothing_is_none)
+CT_TEST_F(replay, a_key_that_promises_nothing_is_none)
 {
 	const uint64_t keys[] = {0, 0x4000, UINT64_MAX,
 				 durable_key(CRN_WSP, true) ^ 1ull << 40,
 				 durable_key(CRN_WSP, true) ^ 1ull << 63};
-	struct durable d;
 
 	for (size_t i = 0; i < CRN_COUNT(keys); i++) {
 		CT_NOTE("key %zu", i);
-		CT_ASSERT_TRUE(durable_open(&d, NULL));
-		learn(&d, 0x9000, keys[i]);
-		CT_EXPECT_FALSE(d.control_qp->lost);
-		CT_EXPECT_EQ(durable_send(&d, 1), 0);
-		CT_EXPECT_EQ(opcode(&d, 0), IBV_WR_RDMA_WRITE);
-		CT_EXPECT_EQ(opcode(&d, 1), IBV_WR_SEND);
-		durable_close(&d);
+		CT_ASSERT_TRUE(durable_open(t, NULL));
+		learn(t, 0x9000, keys[i]);
+		CT_EXPECT_FALSE(t->control_qp->lost);
+		CT_EXPECT_EQ(durable_send(t, 1), 0);
+		CT_EXPECT_EQ(durable_opcode(t, 0), IBV_WR_RDMA_WRITE);
+		CT_EXPECT_EQ(durable_opcode(t, 1), IBV_WR_SEND);
 	}
 }

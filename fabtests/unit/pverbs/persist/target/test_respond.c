@@ -3,72 +3,36 @@
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
-#include "../durable.h"
 #include "../fake_pmem.h"
 #include "persist/initiator/initiator.h"
 #include "persist/persist.h"
 #include "persist/target/target.h"
+#include "receiver.h"
 
-static struct {
-	struct durable d;
-	_Alignas(64) uint8_t mem[256];
-	struct pvb_pmem_region region;
-	uint32_t number;
-} at;
-
-/* Memory of rkey 9 that peers may write. */
-static bool open_target(void)
+static void set_up(struct receiver *t)
 {
-	memset(&at, 0, sizeof(at));
-	if (!durable_open(&at.d, NULL))
-		return false;
-	at.region = (struct pvb_pmem_region){
-		.addr = (uintptr_t)at.mem,
-		.len = sizeof(at.mem),
-		.rkey = 9,
-		.write = true,
-		.flush = true,
-	};
-	at.d.control_qp->control->domain->info->domain_attr->data_progress =
-		FI_PROGRESS_MANUAL;
-	CT_EXPECT_EQ(pvb_pmem_region_add(at.d.control_qp->control, &at.region), 0);
-	return !ct_failed();
+	CT_ASSERT_TRUE(receiver_open(t, 256));
 }
 
-static void close_target(void)
+CT_FIXTURE(respond, struct receiver, set_up, receiver_close);
+
+/* Bytes that are to be stored there once the range of the request is durable. */
+static void store(struct pvb_wire_message *message, uint8_t *to, const void *bytes,
+		  uint16_t len)
 {
-	pvb_pmem_region_del(at.d.control_qp->control, &at.region);
-	durable_close(&at.d);
+	message->copy = len;
+	message->to = (struct pvb_wire_range){(uintptr_t)to, len, RECEIVER_RKEY};
+	message->bytes = bytes;
 }
 
-static struct pvb_wire_message request(uint64_t from, uint64_t len, uint32_t rkey)
+/* Of the answer to a request that arrives. */
+static uint16_t status_of(struct receiver *t, const struct pvb_wire_message *request)
 {
-	return (struct pvb_wire_message){
-		.kind = PVB_WIRE_REQUEST,
-		.number = ++at.number,
-		.fence = at.number,
-		.ranges = 1,
-		.range = {{(uintptr_t)at.mem + from, len, rkey}},
-	};
+	durable_message(&t->d, request);
+	return receiver_answered_request(t, request->number);
 }
 
-/* What the newest answer said, to request number. */
-static uint16_t answered(uint32_t number)
-{
-	struct pvb_wire_message answer;
-
-	expect_no_comp(at.d.w.cq);
-	CT_EXPECT_FALSE(at.d.control_qp->lost);
-	CT_EXPECT_NE(at.d.control->sq.posted, 0);
-	if (!at.d.control->sq.posted)
-		return UINT16_MAX;
-	answer = durable_sent(&at.d, at.d.control->sq.posted - 1);
-	CT_EXPECT_EQ(answer.kind, PVB_WIRE_ANSWER);
-	CT_EXPECT_EQ(answer.number, number);
-	return answer.status;
-}
-
-CT_TEST(respond, only_memory_that_peers_may_write_is_made_durable)
+CT_TEST_F(respond, only_memory_that_peers_may_write_is_made_durable)
 {
 	static const struct {
 		const char *what;
@@ -87,58 +51,50 @@ CT_TEST(respond, only_memory_that_peers_may_write_is_made_durable)
 	};
 	struct pvb_wire_message message;
 
-	CT_ASSERT_TRUE(open_target());
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%s", rows[i].what);
-		message = request((uint64_t)rows[i].from, rows[i].len, rows[i].rkey);
-		durable_message(&at.d, &message);
-		CT_EXPECT_EQ(answered(at.number), rows[i].status);
-		fake_complete_all(at.d.control);
+		message = receiver_request(t, (uint64_t)rows[i].from, rows[i].len,
+					   rows[i].rkey);
+		CT_EXPECT_EQ(status_of(t, &message), rows[i].status);
+		fake_complete_all(t->d.control);
 	}
-	at.region.write = false;
-	message = request(0, 8, 9);
-	durable_message(&at.d, &message);
-	CT_EXPECT_EQ(answered(at.number), FI_EKEYREJECTED);
-	close_target();
+	t->region.write = false;
+	message = receiver_request(t, 0, 8, 9);
+	CT_EXPECT_EQ(status_of(t, &message), FI_EKEYREJECTED);
 }
 
-CT_TEST(respond, nothing_is_done_before_the_seq_word_advances)
+CT_TEST_F(respond, nothing_is_done_before_the_seq_word_advances)
 {
 	struct pvb_wire_message message;
 
-	CT_ASSERT_TRUE(open_target());
-	message = request(0, 8, 9);
+	message = receiver_request(t, 0, 8, 9);
 	message.seq_word = 2;
-	durable_message(&at.d, &message);
-	message = request(8, 8, 9);
+	durable_message(&t->d, &message);
+	message = receiver_request(t, 8, 8, 9);
 	message.seq_word = 3;
-	durable_message(&at.d, &message);
-	expect_no_comp(at.d.w.cq);
-	at.d.control_qp->area->seq_word = 1;
-	expect_no_comp(at.d.w.cq);
-	CT_EXPECT_EQ(at.d.control->sq.posted, 0);
-	at.d.control_qp->area->seq_word = 2;
-	CT_EXPECT_EQ(answered(1), 0);
-	at.d.control_qp->area->seq_word = 1ull << 32 | 3;
-	CT_EXPECT_EQ(answered(2), 0);
-	CT_EXPECT_EQ(at.d.control_qp->control->waiting, 0);
-	close_target();
+	durable_message(&t->d, &message);
+	expect_no_comp(t->d.w.cq);
+	t->d.control_qp->area->seq_word = 1;
+	expect_no_comp(t->d.w.cq);
+	CT_EXPECT_EQ(t->d.control->sq.posted, 0);
+	t->d.control_qp->area->seq_word = 2;
+	CT_EXPECT_EQ(receiver_answered_request(t, 1), 0);
+	t->d.control_qp->area->seq_word = 1ull << 32 | 3;
+	CT_EXPECT_EQ(receiver_answered_request(t, 2), 0);
+	CT_EXPECT_EQ(t->control->waiting, 0);
 }
 
-CT_TEST(respond, a_seq_word_that_wrapped_counts_as_later)
+CT_TEST_F(respond, a_seq_word_that_wrapped_counts_as_later)
 {
 	struct pvb_wire_message message;
 
-	CT_ASSERT_TRUE(open_target());
-	at.d.control_qp->area->seq_word = 1ull << 32;
-	message = request(0, 8, 9);
+	t->d.control_qp->area->seq_word = 1ull << 32;
+	message = receiver_request(t, 0, 8, 9);
 	message.seq_word = UINT32_MAX;
-	durable_message(&at.d, &message);
-	CT_EXPECT_EQ(answered(1), 0);
-	close_target();
+	CT_EXPECT_EQ(status_of(t, &message), 0);
 }
 
-CT_TEST(respond, bytes_are_stored_where_they_belong)
+CT_TEST_F(respond, bytes_are_stored_where_they_belong)
 {
 	static const uint8_t bytes[13] = "0123456789ab";
 	struct pvb_wire_message message;
@@ -146,55 +102,43 @@ CT_TEST(respond, bytes_are_stored_where_they_belong)
 	for (uint64_t from = 64; from < 72; from++) {
 		for (uint16_t len = 1; len <= sizeof(bytes); len++) {
 			CT_NOTE("%u bytes at %u", len, (unsigned int)from);
-			CT_ASSERT_TRUE(open_target());
-			memset(at.mem, 0xee, sizeof(at.mem));
-			message = request(0, 8, 9);
-			message.copy = len;
-			message.to =
-				(struct pvb_wire_range){(uintptr_t)at.mem + from, len, 9};
-			message.bytes = bytes;
-			durable_message(&at.d, &message);
-			CT_EXPECT_EQ(answered(1), 0);
-			CT_EXPECT_MEMEQ(at.mem + from, bytes, len);
-			CT_EXPECT_EQ(at.mem[from - 1], 0xee);
-			CT_EXPECT_EQ(at.mem[from + len], 0xee);
-			close_target();
+			CT_ASSERT_TRUE(receiver_open(t, 256));
+			memset(t->mem, 0xee, 256);
+			message = receiver_request(t, 0, 8, 9);
+			store(&message, t->mem + from, bytes, len);
+			CT_EXPECT_EQ(status_of(t, &message), 0);
+			CT_EXPECT_MEMEQ(t->mem + from, bytes, len);
+			CT_EXPECT_EQ(t->mem[from - 1], 0xee);
+			CT_EXPECT_EQ(t->mem[from + len], 0xee);
 		}
 	}
 }
 
-CT_TEST(respond, a_request_with_one_bad_range_changes_nothing)
+CT_TEST_F(respond, a_request_with_one_bad_range_changes_nothing)
 {
 	struct pvb_wire_message message;
 
-	CT_ASSERT_TRUE(open_target());
-	message = request(0, 8, 8);
-	message.copy = 4;
-	message.to = (struct pvb_wire_range){(uintptr_t)at.mem, 4, 9};
-	message.bytes = (const uint8_t *)"abcd";
-	durable_message(&at.d, &message);
-	CT_EXPECT_EQ(answered(1), FI_EKEYREJECTED);
-	CT_EXPECT_EQ(at.mem[0], 0);
-	message = request(0, 8, 9);
-	message.copy = 4;
-	message.to = (struct pvb_wire_range){(uintptr_t)at.mem + 253, 4, 9};
-	message.bytes = (const uint8_t *)"abcd";
-	durable_message(&at.d, &message);
-	CT_EXPECT_EQ(answered(2), FI_EKEYREJECTED);
-	CT_EXPECT_EQ(at.mem[253], 0);
-	close_target();
+	message = receiver_request(t, 0, 8, 8);
+	store(&message, t->mem, "abcd", 4);
+	CT_EXPECT_EQ(status_of(t, &message), FI_EKEYREJECTED);
+	CT_EXPECT_EQ(t->mem[0], 0);
+	message = receiver_request(t, 0, 8, 9);
+	store(&message, t->mem + 253, "abcd", 4);
+	CT_EXPECT_EQ(status_of(t, &message), FI_EKEYREJECTED);
+	CT_EXPECT_EQ(t->mem[253], 0);
 }
 
 /* As flushes begin and the answer goes: what was stored, and is not durable yet. */
 static struct {
 	unsigned int flushes, undrained, at_answer;
 	uint8_t stored[2];
+	const uint8_t *to;
 } order;
 
 static void look_at_flush(void)
 {
 	if (order.flushes < 2)
-		order.stored[order.flushes] = at.mem[64];
+		order.stored[order.flushes] = *order.to;
 	order.flushes++;
 	order.undrained += fake_pmem.undrained;
 }
@@ -205,143 +149,119 @@ static void look_at_answer(void *arg)
 }
 
 /* fi_cq(3), FI_FENCE: what was written before is durable before the bytes can be. */
-CT_TEST(respond, bytes_are_stored_behind_what_is_durable_and_answered_behind_both)
+CT_TEST_F(respond, bytes_are_stored_behind_what_is_durable_and_answered_behind_both)
 {
 	struct pvb_wire_message message;
 
-	CT_ASSERT_TRUE(open_target());
 	memset(&order, 0, sizeof(order));
+	order.to = t->mem + 64;
 	fake_pmem = (struct fake_pmem){.hook = look_at_flush};
-	message = request(0, 8, 9);
-	message.copy = 1;
-	message.to = (struct pvb_wire_range){(uintptr_t)at.mem + 64, 1, 9};
-	message.bytes = (const uint8_t *)"x";
+	message = receiver_request(t, 0, 8, 9);
+	store(&message, t->mem + 64, "x", 1);
 	order.at_answer = UINT32_MAX;
 	fake_before(FAKE_POST_SEND, 1, look_at_answer, NULL);
-	durable_message(&at.d, &message);
-	CT_EXPECT_EQ(answered(1), 0);
+	CT_EXPECT_EQ(status_of(t, &message), 0);
 	CT_EXPECT_EQ(order.flushes, 2);
 	CT_EXPECT_EQ(order.stored[0], 0);
 	CT_EXPECT_EQ(order.stored[1], 'x');
 	CT_EXPECT_EQ(order.undrained, 0);
 	CT_EXPECT_EQ(order.at_answer, 0);
 	fake_pmem.hook = NULL;
-	close_target();
 }
 
-CT_TEST(respond, what_is_fenced_is_not_done_behind_what_could_not_be)
+CT_TEST_F(respond, what_is_fenced_is_not_done_behind_what_could_not_be)
 {
 	struct pvb_wire_message message;
 
-	CT_ASSERT_TRUE(open_target());
-	message = request(0, 8, 8);
-	durable_message(&at.d, &message);
-	CT_EXPECT_EQ(answered(1), FI_EKEYREJECTED);
-	message = request(0, 8, 9);
-	durable_message(&at.d, &message);
-	CT_EXPECT_EQ(answered(2), 0);
-	message = request(0, 8, 9);
+	message = receiver_request(t, 0, 8, 8);
+	CT_EXPECT_EQ(status_of(t, &message), FI_EKEYREJECTED);
+	message = receiver_request(t, 0, 8, 9);
+	CT_EXPECT_EQ(status_of(t, &message), 0);
+	message = receiver_request(t, 0, 8, 9);
 	message.fence = 0; /* nothing had ended when it was posted */
-	durable_message(&at.d, &message);
-	CT_EXPECT_EQ(answered(3), FI_ECANCELED);
-	message = request(0, 8, 9);
+	CT_EXPECT_EQ(status_of(t, &message), FI_ECANCELED);
+	message = receiver_request(t, 0, 8, 9);
 	message.fence = 3; /* its initiator knew of the errors */
-	durable_message(&at.d, &message);
-	CT_EXPECT_EQ(answered(4), 0);
-	close_target();
+	CT_EXPECT_EQ(status_of(t, &message), 0);
 }
 
-CT_TEST(respond, more_bytes_than_one_request_may_ask_for_are_refused)
+CT_TEST_F(respond, more_bytes_than_one_request_may_ask_for_are_refused)
 {
 	struct pvb_wire_message message;
 
-	CT_ASSERT_TRUE(open_target());
-	at.region.flush = false; /* and not looked at: there is no such memory */
-	at.region.len = PVB_FLUSH_LIMIT + 1;
-	message = request(0, PVB_FLUSH_LIMIT, 9);
-	durable_message(&at.d, &message);
-	CT_EXPECT_EQ(answered(1), 0);
-	message = request(0, PVB_FLUSH_LIMIT, 9);
+	t->region.flush = false; /* and not looked at: there is no such memory */
+	t->region.len = PVB_FLUSH_LIMIT + 1;
+	message = receiver_request(t, 0, PVB_FLUSH_LIMIT, 9);
+	CT_EXPECT_EQ(status_of(t, &message), 0);
+	message = receiver_request(t, 0, PVB_FLUSH_LIMIT, 9);
 	message.ranges = 2;
-	message.range[1] = (struct pvb_wire_range){(uintptr_t)at.mem, 1, 9};
-	durable_message(&at.d, &message);
-	CT_EXPECT_EQ(answered(2), FI_EMSGSIZE);
-	close_target();
+	message.range[1] = (struct pvb_wire_range){(uintptr_t)t->mem, 1, 9};
+	CT_EXPECT_EQ(status_of(t, &message), FI_EMSGSIZE);
 }
 
-CT_TEST(respond, a_region_that_was_closed_is_not_touched)
+CT_TEST_F(respond, a_region_that_was_closed_is_not_touched)
 {
 	struct pvb_wire_message message;
 
-	CT_ASSERT_TRUE(open_target());
-	message = request(0, 8, 9);
+	message = receiver_request(t, 0, 8, 9);
 	message.seq_word = 1;
-	durable_message(&at.d, &message);
-	expect_no_comp(at.d.w.cq);
-	pvb_pmem_region_del(at.d.control_qp->control, &at.region);
-	at.d.control_qp->area->seq_word = 1;
-	CT_EXPECT_EQ(answered(1), FI_EKEYREJECTED);
-	durable_close(&at.d);
+	durable_message(&t->d, &message);
+	expect_no_comp(t->d.w.cq);
+	receiver_hide(t);
+	t->d.control_qp->area->seq_word = 1;
+	CT_EXPECT_EQ(receiver_answered_request(t, 1), FI_EKEYREJECTED);
 }
 
-CT_TEST(respond, an_answer_without_a_place_waits_for_one)
+CT_TEST_F(respond, an_answer_without_a_place_waits_for_one)
 {
 	const struct pvb_wire_message other = {.kind = PVB_WIRE_RING_ANSWER};
 	struct pvb_wire_message message;
 
-	CT_ASSERT_TRUE(open_target());
 	for (unsigned int i = 0; i < PVB_CONTROL_MESSAGES; i++)
-		CT_EXPECT_TRUE(pvb_control_qp_send(at.d.control_qp, &other));
-	message = request(0, 8, 9);
-	durable_message(&at.d, &message);
-	expect_no_comp(at.d.w.cq);
-	CT_EXPECT_EQ(at.d.control->sq.posted, PVB_CONTROL_MESSAGES);
-	fake_complete_all(at.d.control);
-	expect_no_comp(at.d.w.cq);
-	CT_EXPECT_EQ(answered(1), 0);
-	close_target();
+		CT_EXPECT_TRUE(pvb_control_qp_send(t->d.control_qp, &other));
+	message = receiver_request(t, 0, 8, 9);
+	durable_message(&t->d, &message);
+	expect_no_comp(t->d.w.cq);
+	CT_EXPECT_EQ(t->d.control->sq.posted, PVB_CONTROL_MESSAGES);
+	fake_complete_all(t->d.control);
+	expect_no_comp(t->d.w.cq);
+	CT_EXPECT_EQ(receiver_answered_request(t, 1), 0);
 }
 
-static void look_at_receives(void *count)
+static unsigned int receives;
+
+static void look_at_receives(void *queue)
 {
-	*(unsigned int *)count = fake_outstanding(&at.d.control->rq);
+	receives = fake_outstanding(queue);
 }
 
 /* The peer may send the next request as soon as it has the answer. */
-CT_TEST(respond, the_receive_of_a_request_is_posted_before_its_answer)
+CT_TEST_F(respond, the_receive_of_a_request_is_posted_before_its_answer)
 {
 	struct pvb_wire_message message;
-	unsigned int receives = 0;
 
-	CT_ASSERT_TRUE(open_target());
-	message = request(0, 8, 9);
-	durable_message(&at.d, &message);
-	CT_EXPECT_EQ(fake_outstanding(&at.d.control->rq), PVB_CONTROL_MESSAGES - 1);
-	fake_before(FAKE_POST_SEND, 1, look_at_receives, &receives);
-	CT_EXPECT_EQ(answered(1), 0);
+	message = receiver_request(t, 0, 8, 9);
+	durable_message(&t->d, &message);
+	CT_EXPECT_EQ(fake_outstanding(&t->d.control->rq), PVB_CONTROL_MESSAGES - 1);
+	fake_before(FAKE_POST_SEND, 1, look_at_receives, &t->d.control->rq);
+	CT_EXPECT_EQ(receiver_answered_request(t, 1), 0);
 	CT_EXPECT_EQ(receives, PVB_CONTROL_MESSAGES);
-	close_target();
 }
 
-CT_TEST(respond, a_target_that_calls_nothing_has_a_thread)
+CT_TEST_F(respond, a_target_that_calls_nothing_has_a_thread)
 {
 	struct pvb_wire_message message;
 
-	CT_ASSERT_TRUE(open_target());
-	pvb_pmem_region_del(at.d.control_qp->control, &at.region);
-	at.d.control_qp->control->domain->info->domain_attr->data_progress =
-		FI_PROGRESS_AUTO;
-	CT_EXPECT_EQ(pvb_pmem_region_add(at.d.control_qp->control, &at.region), 0);
-	CT_EXPECT_TRUE(at.d.control_qp->control->threaded);
-	message = request(0, 8, 9);
+	receiver_progress(t, FI_PROGRESS_AUTO);
+	CT_EXPECT_TRUE(t->control->threaded);
+	message = receiver_request(t, 0, 8, 9);
 	message.seq_word = 1;
-	durable_message(&at.d, &message);
-	CT_EXPECT_SOON(atomic_load(&at.d.control_qp->control->waiting) == 1);
-	at.d.control_qp->area->seq_word = 1;
-	CT_EXPECT_SOON(atomic_load(&at.d.control_qp->sends) == 1);
-	CT_EXPECT_EQ(atomic_load(&at.d.control_qp->control->waiting), 0);
-	CT_EXPECT_EQ(answered(1), 0);
-	close_target();
+	durable_message(&t->d, &message);
+	CT_EXPECT_SOON(atomic_load(&t->control->waiting) == 1);
+	t->d.control_qp->area->seq_word = 1;
+	CT_EXPECT_SOON(atomic_load(&t->d.control_qp->sends) == 1);
+	CT_EXPECT_EQ(atomic_load(&t->control->waiting), 0);
+	CT_EXPECT_EQ(receiver_answered_request(t, 1), 0);
 }
 
 static volatile sig_atomic_t handled;
@@ -352,7 +272,7 @@ static void handle(int number)
 }
 
 /* One that every thread of the program blocks is for its sigwait(3), not for ours. */
-CT_TEST(respond, the_thread_takes_no_signal_of_the_programs)
+CT_TEST_F(respond, the_thread_takes_no_signal_of_the_programs)
 {
 	const struct sigaction action = {.sa_handler = handle};
 	const struct timespec now = {0};
@@ -362,8 +282,7 @@ CT_TEST(respond, the_thread_takes_no_signal_of_the_programs)
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
 	handled = 0;
-	CT_ASSERT_TRUE(open_target());
-	CT_EXPECT_EQ(pvb_control_thread_start(at.d.control_qp->control), 0);
+	CT_EXPECT_EQ(pvb_control_thread_start(t->control), 0);
 	CT_EXPECT_SOON(ct_waiting() == 1);
 	sigaction(SIGTERM, &action, &old_action);
 	pthread_sigmask(SIG_BLOCK, &term, &old);
@@ -371,28 +290,23 @@ CT_TEST(respond, the_thread_takes_no_signal_of_the_programs)
 	CT_EXPECT_EQ(sigtimedwait(&term, NULL, &now), SIGTERM);
 	CT_EXPECT_EQ(handled, 0);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	close_target();
+	receiver_close(t);
 	sigaction(SIGTERM, &old_action, NULL);
 }
 
-CT_TEST(respond, numbers_of_requests_go_round)
+CT_TEST_F(respond, numbers_of_requests_go_round)
 {
 	struct pvb_wire_message message;
 
-	CT_ASSERT_TRUE(open_target());
-	at.d.control_qp->handled = at.number = UINT32_MAX;
-	message = request(0, 8, 8); /* number 0 cannot be done */
-	durable_message(&at.d, &message);
-	CT_EXPECT_EQ(answered(0), FI_EKEYREJECTED);
-	message = request(0, 8, 9);
+	t->d.control_qp->handled = t->requests = UINT32_MAX;
+	message = receiver_request(t, 0, 8, 8); /* number 0 cannot be done */
+	CT_EXPECT_EQ(status_of(t, &message), FI_EKEYREJECTED);
+	message = receiver_request(t, 0, 8, 9);
 	message.fence = UINT32_MAX;
-	durable_message(&at.d, &message);
-	CT_EXPECT_EQ(answered(1), FI_ECANCELED);
+	CT_EXPECT_EQ(status_of(t, &message), FI_ECANCELED);
 	/* So long ago that its number looks like one to come. */
-	at.d.control_qp->handled = at.number = at.number + (1u << 31);
-	message = request(0, 8, 9);
+	t->d.control_qp->handled = t->requests = t->requests + (1u << 31);
+	message = receiver_request(t, 0, 8, 9);
 	message.fence--;
-	durable_message(&at.d, &message);
-	CT_EXPECT_EQ(answered(at.number), 0);
-	close_target();
+	CT_EXPECT_EQ(status_of(t, &message), 0);
 }
