@@ -85,6 +85,7 @@ struct net {
 };
 
 /* No router runs yet. */
+/* One that is open is closed first. */
 void net_open(struct net *net, uint32_t routers, uint64_t seed);
 void net_close(struct net *net);
 uint32_t net_link(struct net *net, uint32_t a, uint32_t b);
