@@ -102,6 +102,7 @@ void one_set_up(struct one **t)
 void one_tear_down(struct one **t)
 {
 	one_close(&one);
+	fake_listen_fails = 0;
 }
 
 void one_turn(struct one *router)
