@@ -65,7 +65,6 @@ struct fakes {
 	const struct rte_port *described; /* of the last rte_rx_desc */
 	bool done_at_close;		  /* and not with the next progress */
 	bool done_at_post;		  /* at once */
-	bool kept;			  /* fake_end: others may keep peers open */
 	/* Within the next rte_peer_close, once; NULL: nothing. */
 	void (*at_close)(struct rte_peer *peer);
 	ssize_t (*progress)(struct rte_port *port); /* NULL: as rte_port_progress says */

@@ -36,7 +36,7 @@ int rte_net_open(const struct rte_config_device *device, const char *lower,
 {
 	(void)lower;
 	*why = 0;
-	fakes.kept = fakes.done_at_post = true;
+	fakes.done_at_post = true;
 	fakes.progress = progress;
 	*net = calloc(1, sizeof(**net));
 	(*net)->device = device;

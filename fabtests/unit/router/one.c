@@ -80,6 +80,9 @@ void one_close(struct one *router)
 	if (router->rx)
 		rte_rx_put(router->rx);
 	frt_client_put(node, router->client);
+	/* The peer of a request is transit's to close. */
+	if (router->peer)
+		rte_peer_close(router->peer, 0);
 	while (node->devices)
 		frt_device_remove(node->device[0], 0);
 	frt_sync_close(node);
