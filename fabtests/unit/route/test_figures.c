@@ -67,7 +67,9 @@ static int count_paths(const struct rte_graph *graph, const char *from, const ch
 	return rte_paths(graph, world_net(graph, from), &net, 1, route, RTE_ALTERNATIVES);
 }
 
-CT_TEST(figures, table_1_has_one_list_of_subnets_in_each_cell)
+CT_FIXTURE(figures, struct rte_graph *, NULL, world_graph_close);
+
+CT_TEST_F(figures, table_1_has_one_list_of_subnets_in_each_cell)
 {
 	static const char *const names[] = {"1", "2", "3", "W*", "W4"};
 	static const char *const cells[5][5] = {
@@ -78,78 +80,68 @@ CT_TEST(figures, table_1_has_one_list_of_subnets_in_each_cell)
 		{"W4,1", "W4,1,2", "W4,1,3", NULL, NULL},
 	};
 	struct rte_route route[RTE_ALTERNATIVES];
-	struct rte_graph *graph;
 	uint32_t to;
 	int i, k, count;
 
 	world_figure2(&w);
-	graph = world_graph(&w, "bandwidth", true);
+	world_graph_open(t, &w, "bandwidth", true);
 	for (i = 0; i < 25; i++) {
-		to = world_net(graph, names[i % 5]);
-		count = rte_paths(graph, world_net(graph, names[i / 5]), &to, 1, route,
+		to = world_net(*t, names[i % 5]);
+		count = rte_paths(*t, world_net(*t, names[i / 5]), &to, 1, route,
 				  RTE_ALTERNATIVES);
 		if (!cells[i / 5][i % 5])
 			CT_EXPECT_EQ(count, 0);
 		else
 			CT_EXPECT_GE(count, 1);
 		for (k = 0; k < count; k++)
-			CT_EXPECT_STREQ(world_route_text(graph, &route[k]),
+			CT_EXPECT_STREQ(world_route_text(*t, &route[k]),
 					cells[i / 5][i % 5]);
 	}
-	rte_graph_close(graph);
 }
 
-CT_TEST(figures, section_6_b_prefers_the_private_wan)
+CT_TEST_F(figures, section_6_b_prefers_the_private_wan)
 {
 	const char *const exits[] = {"W*", "W4"};
-	struct rte_graph *graph;
 	struct rte_route best;
 	struct rte_spf *spf;
 	uint32_t to[2];
 
 	world_figure2(&w);
-	graph = world_graph(&w, "bandwidth", true);
-	expect_best(graph, "3", "W*", "3,1,W*", 215 * UNIT);
-	expect_best(graph, "3", "W4", "3,1,W4", 125 * UNIT);
-	to[0] = world_net(graph, exits[0]);
-	to[1] = world_net(graph, exits[1]);
-	spf = rte_spf_open(graph, world_net(graph, "3"));
+	world_graph_open(t, &w, "bandwidth", true);
+	expect_best(*t, "3", "W*", "3,1,W*", 215 * UNIT);
+	expect_best(*t, "3", "W4", "3,1,W4", 125 * UNIT);
+	to[0] = world_net(*t, exits[0]);
+	to[1] = world_net(*t, exits[1]);
+	spf = rte_spf_open(*t, world_net(*t, "3"));
 	CT_EXPECT_EQ(rte_spf_best(spf, to, 2, &best), 0);
-	CT_EXPECT_STREQ(world_route_text(graph, &best), "3,1,W4");
-	CT_EXPECT_EQ(rte_graph_router_id(graph, best.router[0]), 4);
-	CT_EXPECT_EQ(rte_graph_router_id(graph, best.router[1]), 2);
+	CT_EXPECT_STREQ(world_route_text(*t, &best), "3,1,W4");
+	CT_EXPECT_EQ(rte_graph_router_id(*t, best.router[0]), 4);
+	CT_EXPECT_EQ(rte_graph_router_id(*t, best.router[1]), 2);
 	rte_spf_close(spf);
-	rte_graph_close(graph);
 	/* Exact: 215.625 and 125.625. */
-	graph = world_graph(&w, "bandwidth", false);
-	expect_best(graph, "3", "W*", "3,1,W*", 215625);
-	expect_best(graph, "3", "W4", "3,1,W4", 125625);
-	rte_graph_close(graph);
+	world_graph_open(t, &w, "bandwidth", false);
+	expect_best(*t, "3", "W*", "3,1,W*", 215625);
+	expect_best(*t, "3", "W4", "3,1,W4", 125625);
 	/* 10 Gb/s and the private WAN by the processor. */
 	sockets(10);
 	sockets(100);
-	graph = world_graph(&w, "bandwidth", true);
-	expect_best(graph, "3", "W*", "3,1,W*", 415 * UNIT);
-	expect_best(graph, "3", "W4", "3,1,W4", 235 * UNIT);
-	rte_graph_close(graph);
+	world_graph_open(t, &w, "bandwidth", true);
+	expect_best(*t, "3", "W*", "3,1,W*", 415 * UNIT);
+	expect_best(*t, "3", "W4", "3,1,W4", 235 * UNIT);
 }
 
-CT_TEST(figures, a_pruned_route_comes_back_when_a_router_leaves_a_subnet)
+CT_TEST_F(figures, a_pruned_route_comes_back_when_a_router_leaves_a_subnet)
 {
-	struct rte_graph *graph;
-
 	world_figure2(&w);
 	w.router[3].link[0].up = false;
 	world_meet(&w);
-	graph = world_graph(&w, "bandwidth", true);
-	expect_best(graph, "3", "W*", "3,2,1,W*", 246 * UNIT);
-	rte_graph_close(graph);
-	graph = world_graph(&w, "bandwidth", false);
-	expect_best(graph, "3", "W*", "3,2,1,W*", 246875);
-	rte_graph_close(graph);
+	world_graph_open(t, &w, "bandwidth", true);
+	expect_best(*t, "3", "W*", "3,2,1,W*", 246 * UNIT);
+	world_graph_open(t, &w, "bandwidth", false);
+	expect_best(*t, "3", "W*", "3,2,1,W*", 246875);
 }
 
-CT_TEST(figures, figure_3_takes_what_its_policy_says)
+CT_TEST_F(figures, figure_3_takes_what_its_policy_says)
 {
 	static const struct {
 		const char *policy;
@@ -164,39 +156,31 @@ CT_TEST(figures, figure_3_takes_what_its_policy_says)
 		{"widest,bandwidth", true, "1,5,6,8", 100 * UNIT},
 		{"native,hops", true, "1,2,8", 0},
 	};
-	struct rte_graph *graph;
 	size_t i;
 
 	figure3();
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		graph = world_graph(&w, rows[i].policy, rows[i].doc);
-		expect_best(graph, "1", "8", rows[i].route, rows[i].cost);
-		CT_EXPECT_EQ(count_paths(graph, "1", "8"), 2);
-		rte_graph_close(graph);
+		world_graph_open(t, &w, rows[i].policy, rows[i].doc);
+		expect_best(*t, "1", "8", rows[i].route, rows[i].cost);
+		CT_EXPECT_EQ(count_paths(*t, "1", "8"), 2);
 	}
 	sockets(10);
-	graph = world_graph(&w, "bandwidth", true);
-	expect_best(graph, "1", "8", "1,5,6,8", 462 * UNIT);
-	rte_graph_close(graph);
-	graph = world_graph(&w, "native", true);
-	expect_best(graph, "1", "8", "1,5,6,8", 2);
-	rte_graph_close(graph);
+	world_graph_open(t, &w, "bandwidth", true);
+	expect_best(*t, "1", "8", "1,5,6,8", 462 * UNIT);
+	world_graph_open(t, &w, "native", true);
+	expect_best(*t, "1", "8", "1,5,6,8", 2);
 	world_router(&w, 4)->flags = RTE_LSA_DRAIN;
-	graph = world_graph(&w, "bandwidth", true);
-	expect_best(graph, "1", "8", "1,2,8", 600 * UNIT);
-	rte_graph_close(graph);
+	world_graph_open(t, &w, "bandwidth", true);
+	expect_best(*t, "1", "8", "1,2,8", 600 * UNIT);
 }
 
-CT_TEST(figures, what_is_not_passed_on_is_at_the_end_of_routes_only)
+CT_TEST_F(figures, what_is_not_passed_on_is_at_the_end_of_routes_only)
 {
-	struct rte_graph *graph;
-
 	figure3();
 	world_router(&w, 1)->link[1].caps |= RTE_CAP_NOTRANSIT;
 	world_router(&w, 3)->flags = RTE_LSA_DRAIN;
-	graph = world_graph(&w, "bandwidth", true);
-	expect_best(graph, "1", "8", NULL, 0);
-	expect_best(graph, "1", "2", "1,2", 200 * UNIT);
-	expect_best(graph, "2", "8", "2,8", 200 * UNIT);
-	rte_graph_close(graph);
+	world_graph_open(t, &w, "bandwidth", true);
+	expect_best(*t, "1", "8", NULL, 0);
+	expect_best(*t, "1", "2", "1,2", 200 * UNIT);
+	expect_best(*t, "2", "8", "2,8", 200 * UNIT);
 }

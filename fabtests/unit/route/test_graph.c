@@ -64,40 +64,38 @@ CT_TEST(graph, a_subnet_is_never_crossed_twice)
 	expect_route(NULL);
 }
 
-CT_TEST(graph, the_slower_of_two_devices_is_what_a_subnet_costs)
+CT_FIXTURE(graph, struct rte_graph *, NULL, world_graph_close);
+
+CT_TEST_F(graph, the_slower_of_two_devices_is_what_a_subnet_costs)
 {
-	struct rte_graph *graph;
 	struct rte_route route;
 	uint32_t to;
 
 	chain();
 	w.router[0].link[1].rate = 100 * WORLD_GBPS;
 	w.router[1].link[0].rate = 5 * WORLD_GBPS;
-	graph = world_graph(&w, "bandwidth", false);
-	to = world_net(graph, "3");
-	CT_ASSERT_EQ(rte_paths(graph, world_net(graph, "1"), &to, 1, &route, 1), 1);
+	world_graph_open(t, &w, "bandwidth", false);
+	to = world_net(*t, "3");
+	CT_ASSERT_EQ(rte_paths(*t, world_net(*t, "1"), &to, 1, &route, 1), 1);
 	CT_EXPECT_EQ(route.cost.part[0], 100000 + 200000 + 100000);
-	rte_graph_close(graph);
 }
 
-CT_TEST(graph, what_is_wrong_or_of_another_as_is_refused)
+CT_TEST_F(graph, what_is_wrong_or_of_another_as_is_refused)
 {
-	struct rte_graph *graph;
 	struct rte_lsa lsa;
 
 	chain();
-	graph = world_graph(&w, "bandwidth", false);
+	world_graph_open(t, &w, "bandwidth", false);
 	lsa = world_lsa(&w.router[0]);
 	lsa.as = WORLD_AS + 1;
-	CT_EXPECT_EQ(rte_graph_put(graph, &lsa), -FI_EINVAL);
+	CT_EXPECT_EQ(rte_graph_put(*t, &lsa), -FI_EINVAL);
 	lsa = world_lsa(&w.router[0]);
 	lsa.router = 0;
-	CT_EXPECT_EQ(rte_graph_put(graph, &lsa), -FI_EINVAL);
-	CT_EXPECT_EQ(rte_graph_routers(graph), 3);
-	CT_EXPECT_EQ(rte_graph_net(graph, WORLD_AS, 77), RTE_NONE);
-	CT_EXPECT_EQ(rte_graph_router(graph, 77), RTE_NONE);
-	rte_graph_del(graph, 77);
-	rte_graph_close(graph);
+	CT_EXPECT_EQ(rte_graph_put(*t, &lsa), -FI_EINVAL);
+	CT_EXPECT_EQ(rte_graph_routers(*t), 3);
+	CT_EXPECT_EQ(rte_graph_net(*t, WORLD_AS, 77), RTE_NONE);
+	CT_EXPECT_EQ(rte_graph_router(*t, 77), RTE_NONE);
+	rte_graph_del(*t, 77);
 }
 
 /* Whatever allocation fails, nothing leaks, and the graph is whole but for the router. */
@@ -158,41 +156,38 @@ CT_TEST(graph, goes_on_without_memory)
 	CT_EXPECT_GT(nth, 20);
 }
 
-CT_TEST(graph, no_route_leads_to_what_is_unknown)
+CT_TEST_F(graph, no_route_leads_to_what_is_unknown)
 {
 	const uint32_t none = RTE_NONE;
 	struct rte_route routes[RTE_ALTERNATIVES];
-	struct rte_graph *graph;
 	uint32_t nets[3], from;
 	struct rte_spf *spf;
 
 	chain();
-	graph = world_graph(&w, "bandwidth", false);
-	from = world_net(graph, "1");
+	world_graph_open(t, &w, "bandwidth", false);
+	from = world_net(*t, "1");
 	nets[0] = none;
-	nets[1] = world_net(graph, "3");
+	nets[1] = world_net(*t, "3");
 	nets[2] = nets[1];
-	CT_EXPECT_EQ(rte_paths(graph, none, nets, 3, routes, RTE_ALTERNATIVES), 0);
-	CT_EXPECT_EQ(rte_paths(graph, from, &none, 1, routes, RTE_ALTERNATIVES), 0);
+	CT_EXPECT_EQ(rte_paths(*t, none, nets, 3, routes, RTE_ALTERNATIVES), 0);
+	CT_EXPECT_EQ(rte_paths(*t, from, &none, 1, routes, RTE_ALTERNATIVES), 0);
 	/* What is named twice has no more routes than once. */
-	CT_EXPECT_EQ(rte_paths(graph, from, nets, 3, routes, RTE_ALTERNATIVES), 2);
-	CT_EXPECT_EQ(rte_paths_along(graph, NULL, nets, 2, routes), 0);
-	spf = rte_spf_open(graph, from);
+	CT_EXPECT_EQ(rte_paths(*t, from, nets, 3, routes, RTE_ALTERNATIVES), 2);
+	CT_EXPECT_EQ(rte_paths_along(*t, NULL, nets, 2, routes), 0);
+	spf = rte_spf_open(*t, from);
 	CT_EXPECT_EQ(rte_spf_changed(spf, none), 0);
 	CT_EXPECT_EQ(rte_spf_best(spf, &none, 1, routes), -FI_ENOENT);
 	CT_EXPECT_EQ(rte_spf_best(spf, nets, 3, routes), 0);
 	rte_spf_close(spf);
-	spf = rte_spf_open(graph, none);
+	spf = rte_spf_open(*t, none);
 	CT_ASSERT_NE(spf, NULL);
 	CT_EXPECT_EQ(rte_spf_best(spf, nets, 3, routes), -FI_ENOENT);
 	CT_EXPECT_EQ(rte_spf_changed(spf, 0), 0);
 	rte_spf_close(spf);
-	rte_graph_close(graph);
 }
 
-CT_TEST(graph, among_equals_the_public_wan_comes_before_private_ones)
+CT_TEST_F(graph, among_equals_the_public_wan_comes_before_private_ones)
 {
-	struct rte_graph *graph;
 	struct rte_route route[3];
 	uint32_t to[3];
 
@@ -201,15 +196,14 @@ CT_TEST(graph, among_equals_the_public_wan_comes_before_private_ones)
 	world_wan(&w, 1, 9, 7, 10);
 	world_wan(&w, 1, 4, 40, 10);
 	world_wan(&w, 1, RTE_AS_WAN, 50, 10);
-	graph = world_graph(&w, "bandwidth", false);
-	to[0] = rte_graph_net(graph, 9, 7);
-	to[1] = rte_graph_net(graph, 4, 40);
-	to[2] = rte_graph_net(graph, RTE_AS_WAN, 50);
-	CT_ASSERT_EQ(rte_paths(graph, world_net(graph, "1"), to, 3, route, 3), 3);
-	CT_EXPECT_EQ(rte_graph_net_id(graph, route[0].net[1]).scope_as, RTE_AS_WAN);
-	CT_EXPECT_EQ(rte_graph_net_id(graph, route[1].net[1]).scope_as, 4);
-	CT_EXPECT_EQ(rte_graph_net_id(graph, route[2].net[1]).scope_as, 9);
-	rte_graph_close(graph);
+	world_graph_open(t, &w, "bandwidth", false);
+	to[0] = rte_graph_net(*t, 9, 7);
+	to[1] = rte_graph_net(*t, 4, 40);
+	to[2] = rte_graph_net(*t, RTE_AS_WAN, 50);
+	CT_ASSERT_EQ(rte_paths(*t, world_net(*t, "1"), to, 3, route, 3), 3);
+	CT_EXPECT_EQ(rte_graph_net_id(*t, route[0].net[1]).scope_as, RTE_AS_WAN);
+	CT_EXPECT_EQ(rte_graph_net_id(*t, route[1].net[1]).scope_as, 4);
+	CT_EXPECT_EQ(rte_graph_net_id(*t, route[2].net[1]).scope_as, 9);
 }
 
 #define SIDE 11u
@@ -243,26 +237,24 @@ static void square(void)
 	world_meet(&w);
 }
 
-CT_TEST(graph, the_best_route_is_found_among_many_ways)
+CT_TEST_F(graph, the_best_route_is_found_among_many_ways)
 {
 	struct rte_route routes[RTE_ALTERNATIVES], best;
 	struct rte_ends ends = {.firsts = 1};
-	struct rte_graph *graph;
 	struct rte_spf *spf;
 	uint32_t from, to;
 
 	square();
-	graph = world_graph(&w, "widest", false);
-	from = world_net(graph, "1");
-	to = world_net(graph, "2");
-	spf = rte_spf_open(graph, from);
+	world_graph_open(t, &w, "widest", false);
+	from = world_net(*t, "1");
+	to = world_net(*t, "2");
+	spf = rte_spf_open(*t, from);
 	CT_ASSERT_EQ(rte_spf_best(spf, &to, 1, &best), 0);
 	CT_EXPECT_EQ(best.cost.hops, 2 * SIDE);
-	CT_ASSERT_GE(rte_paths(graph, from, &to, 1, routes, RTE_ALTERNATIVES), 1);
-	CT_EXPECT_EQ(rte_route_compare(graph, &routes[0], &best), 0);
+	CT_ASSERT_GE(rte_paths(*t, from, &to, 1, routes, RTE_ALTERNATIVES), 1);
+	CT_EXPECT_EQ(rte_route_compare(*t, &routes[0], &best), 0);
 	ends.first = &best.router[0];
-	CT_ASSERT_EQ(rte_paths_by(graph, &ends, from, &to, 1, routes, 1), 1);
-	CT_EXPECT_EQ(rte_route_compare(graph, &routes[0], &best), 0);
+	CT_ASSERT_EQ(rte_paths_by(*t, &ends, from, &to, 1, routes, 1), 1);
+	CT_EXPECT_EQ(rte_route_compare(*t, &routes[0], &best), 0);
 	rte_spf_close(spf);
-	rte_graph_close(graph);
 }

@@ -17,64 +17,57 @@ static int ask(const struct rte_graph *graph, uint64_t me, const char *from,
 	return ret;
 }
 
-CT_TEST(redirect, a_client_that_lists_only_r1_reaches_subnet_3)
+CT_FIXTURE(redirect, struct rte_graph *, NULL, world_graph_close);
+
+CT_TEST_F(redirect, a_client_that_lists_only_r1_reaches_subnet_3)
 {
-	struct rte_graph *graph;
 	uint64_t first;
 
 	world_figure2(&w);
-	graph = world_graph(&w, "bandwidth", true);
-	CT_EXPECT_EQ(ask(graph, 1, "1", "3", 0, &first), RTE_CHOICE_REDIRECT);
+	world_graph_open(t, &w, "bandwidth", true);
+	CT_EXPECT_EQ(ask(*t, 1, "1", "3", 0, &first), RTE_CHOICE_REDIRECT);
 	CT_EXPECT_EQ(first, 4);
-	CT_EXPECT_EQ(ask(graph, 4, "1", "3", 0, &first), RTE_CHOICE_SERVE);
+	CT_EXPECT_EQ(ask(*t, 4, "1", "3", 0, &first), RTE_CHOICE_SERVE);
 	CT_EXPECT_EQ(first, 4);
-	rte_graph_close(graph);
 	world_router(&w, 4)->flags = RTE_LSA_DRAIN;
-	graph = world_graph(&w, "bandwidth", true);
-	CT_EXPECT_EQ(ask(graph, 1, "1", "2", 0, &first), RTE_CHOICE_REDIRECT);
+	world_graph_open(t, &w, "bandwidth", true);
+	CT_EXPECT_EQ(ask(*t, 1, "1", "2", 0, &first), RTE_CHOICE_REDIRECT);
 	CT_EXPECT_EQ(first, 3);
-	CT_EXPECT_EQ(ask(graph, 1, "1", "1", 0, &first), -FI_ENOENT);
-	rte_graph_close(graph);
+	CT_EXPECT_EQ(ask(*t, 1, "1", "1", 0, &first), -FI_ENOENT);
 }
 
-CT_TEST(redirect, equally_good_routers_serve)
+CT_TEST_F(redirect, equally_good_routers_serve)
 {
-	struct rte_graph *graph;
 	uint64_t first;
 
 	world_figure2(&w);
-	graph = world_graph(&w, "bandwidth", true);
-	CT_EXPECT_EQ(ask(graph, 3, "1", "2", 0, &first), RTE_CHOICE_SERVE);
+	world_graph_open(t, &w, "bandwidth", true);
+	CT_EXPECT_EQ(ask(*t, 3, "1", "2", 0, &first), RTE_CHOICE_SERVE);
 	CT_EXPECT_EQ(first, 3);
-	CT_EXPECT_EQ(ask(graph, 4, "1", "2", 0, &first), RTE_CHOICE_SERVE);
+	CT_EXPECT_EQ(ask(*t, 4, "1", "2", 0, &first), RTE_CHOICE_SERVE);
 	CT_EXPECT_EQ(first, 4);
-	rte_graph_close(graph);
 }
 
-CT_TEST(redirect, a_router_whose_way_is_longer_sends_the_client_on)
+CT_TEST_F(redirect, a_router_whose_way_is_longer_sends_the_client_on)
 {
-	struct rte_graph *graph;
 	uint64_t first;
 
 	/* R3 leads to subnet 3 over subnet 2 as well. */
 	world_figure2(&w);
-	graph = world_graph(&w, "bandwidth", true);
-	CT_EXPECT_EQ(ask(graph, 3, "1", "3", 0, &first), RTE_CHOICE_REDIRECT);
+	world_graph_open(t, &w, "bandwidth", true);
+	CT_EXPECT_EQ(ask(*t, 3, "1", "3", 0, &first), RTE_CHOICE_REDIRECT);
 	CT_EXPECT_EQ(first, 4);
-	rte_graph_close(graph);
 }
 
 /* It has not said anything of itself, or there was no memory for it. */
-CT_TEST(redirect, a_router_that_is_unknown_serves_nobody)
+CT_TEST_F(redirect, a_router_that_is_unknown_serves_nobody)
 {
-	struct rte_graph *graph;
 	uint64_t first;
 
 	world_figure2(&w);
-	graph = world_graph(&w, "bandwidth", true);
-	CT_EXPECT_EQ(ask(graph, 77, "1", "3", 0, &first), RTE_CHOICE_REDIRECT);
+	world_graph_open(t, &w, "bandwidth", true);
+	CT_EXPECT_EQ(ask(*t, 77, "1", "3", 0, &first), RTE_CHOICE_REDIRECT);
 	CT_EXPECT_EQ(first, 4);
-	rte_graph_close(graph);
 }
 
 /* Of 1,000 even draws. */
@@ -91,37 +84,32 @@ static unsigned int share(const struct rte_graph *graph, uint64_t router)
 	return count;
 }
 
-CT_TEST(redirect, chance_decides_among_equals_by_their_load)
+CT_TEST_F(redirect, chance_decides_among_equals_by_their_load)
 {
 	struct world_router *router;
-	struct rte_graph *graph;
 	struct rte_lsa lsa;
 
 	world_figure2(&w);
-	graph = world_graph(&w, "bandwidth", true);
-	CT_EXPECT_EQ(share(graph, 3), 500);
+	world_graph_open(t, &w, "bandwidth", true);
+	CT_EXPECT_EQ(share(*t, 3), 500);
 	router = world_router(&w, 4);
 	router->seq++;
 	lsa = world_lsa(router);
 	lsa.load = 2;
-	CT_EXPECT_EQ(rte_graph_put(graph, &lsa), 0);
-	CT_EXPECT_EQ(share(graph, 3), 750);
+	CT_EXPECT_EQ(rte_graph_put(*t, &lsa), 0);
+	CT_EXPECT_EQ(share(*t, 3), 750);
 	/* As busy as can be: others are chosen, as long as there are any. */
 	lsa.load = UINT32_MAX;
-	CT_EXPECT_EQ(rte_graph_put(graph, &lsa), 0);
-	CT_EXPECT_GE(share(graph, 3), 999);
-	rte_graph_del(graph, 3);
-	CT_EXPECT_EQ(share(graph, 4), 1000);
-	rte_graph_close(graph);
+	CT_EXPECT_EQ(rte_graph_put(*t, &lsa), 0);
+	CT_EXPECT_GE(share(*t, 3), 999);
+	rte_graph_del(*t, 3);
+	CT_EXPECT_EQ(share(*t, 4), 1000);
 }
 
-CT_TEST(redirect, chance_does_not_choose_what_costs_more)
+CT_TEST_F(redirect, chance_does_not_choose_what_costs_more)
 {
-	struct rte_graph *graph;
-
 	world_figure2(&w);
 	world_router(&w, 4)->link[1].rate = 31 * WORLD_GBPS;
-	graph = world_graph(&w, "bandwidth", false);
-	CT_EXPECT_EQ(share(graph, 3), 1000);
-	rte_graph_close(graph);
+	world_graph_open(t, &w, "bandwidth", false);
+	CT_EXPECT_EQ(share(*t, 3), 1000);
 }

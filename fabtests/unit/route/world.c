@@ -142,6 +142,20 @@ struct rte_graph *world_graph(const struct world *w, const char *text, bool doc_
 	return graph;
 }
 
+void world_graph_close(struct rte_graph **graph)
+{
+	if (*graph)
+		rte_graph_close(*graph);
+	*graph = NULL;
+}
+
+void world_graph_open(struct rte_graph **graph, const struct world *w, const char *policy,
+		      bool doc_scale)
+{
+	world_graph_close(graph);
+	*graph = world_graph(w, policy, doc_scale);
+}
+
 static int net_text(const struct rte_graph *graph, uint32_t net, char *text, size_t len)
 {
 	const struct rte_net_id id = rte_graph_net_id(graph, net);

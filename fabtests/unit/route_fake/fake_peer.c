@@ -9,7 +9,7 @@
 
 #include "fake_peer.h"
 
-struct fake fake;
+struct fakes fakes;
 
 struct rte_rx_inside {
 	uint8_t *bytes, *payload;
@@ -24,14 +24,14 @@ struct rte_tx_inside {
 
 static void rule(bool kept, const char *what)
 {
-	if (!kept && !fake.wrong)
-		fake.wrong = what;
+	if (!kept && !fakes.wrong)
+		fakes.wrong = what;
 }
 
 void fake_begin(void)
 {
-	fake = (struct fake){0};
-	crn_list_init(&fake.peers);
+	fakes = (struct fakes){0};
+	crn_list_init(&fakes.peers);
 }
 
 void fake_port(struct rte_port *port)
@@ -53,7 +53,9 @@ static struct rte_peer *peer_new(struct rte_port *port)
 	peer->eager_max = RTE_EAGER;
 	peer->frag_max = 65536;
 	crn_list_init(&peer->in->messages);
-	crn_list_add_tail(&fake.peers, &peer->in->entry);
+	if (!fakes.count++)
+		crn_list_init(&fakes.peers);
+	crn_list_add_tail(&fakes.peers, &peer->in->entry);
 	return peer;
 }
 
@@ -77,20 +79,70 @@ struct rte_peer *fake_peer(struct rte_port *port, enum rte_role role, uint64_t n
 	return peer;
 }
 
+struct rte_peer *fake_peer_at(uint32_t at)
+{
+	struct crn_list *entry;
+
+	if (at >= fakes.count)
+		return NULL;
+	for (entry = fakes.peers.next; at; at--)
+		entry = entry->next;
+	return (struct rte_peer *)crn_container_of(entry, struct rte_peer_inside, entry) -
+	       1;
+}
+
+static struct rte_peer *peer_of(struct rte_port *port, const struct sockaddr *addr,
+				const struct rte_peer_ops *ops, void *user)
+{
+	struct rte_peer *peer = peer_new(port);
+
+	peer->ops = ops;
+	peer->user = user;
+	memcpy(&peer->address, addr, crn_addr_len(addr));
+	crn_addr_str(addr, peer->text);
+	fakes.last = peer;
+	return peer;
+}
+
 int rte_peer_connect(struct rte_port *port, const struct sockaddr *addr, uint8_t flags,
 		     const struct rte_peer_ops *ops, void *user, struct rte_peer **peer)
 {
-	if (fake.connect_ret)
-		return fake.connect_ret;
-	memcpy(&fake.connected, addr, crn_addr_len(addr));
-	fake.last = peer_new(port);
-	fake.last->active = true;
-	fake.last->local.flags = flags;
-	fake.last->ops = ops;
-	fake.last->user = user;
-	fake.last->address = fake.connected;
-	*peer = fake.last;
+	if (fakes.connect_ret)
+		return fakes.connect_ret;
+	*peer = peer_of(port, addr, ops, user);
+	(*peer)->active = true;
+	(*peer)->local.flags = flags;
+	fakes.connected = (*peer)->address;
 	return 0;
+}
+
+int rte_peer_accept(struct rte_port *port, struct rte_request *request,
+		    const struct rte_peer_ops *ops, void *user, struct rte_peer **peer)
+{
+	if (fakes.accept_ret) {
+		rte_request_reject(request);
+		return fakes.accept_ret;
+	}
+	*peer = peer_of(port, &request->address.sa, ops, user);
+	(*peer)->remote = request->preamble;
+	return 0;
+}
+
+void rte_request_reject(struct rte_request *request)
+{
+	(void)request;
+	fakes.rejected = true;
+}
+
+void rte_request_full(struct rte_request *request)
+{
+	rte_request_reject(request);
+}
+
+bool rte_request_denied(struct rte_request *request)
+{
+	(void)request;
+	return false;
 }
 
 void fake_up(struct rte_peer *peer, enum rte_role role, uint64_t node)
@@ -193,7 +245,7 @@ void rte_rx_put(struct rte_rx *rx)
 
 void *rte_rx_desc(const struct rte_rx *rx, const struct rte_port *port)
 {
-	fake.described = port;
+	fakes.described = port;
 	return (char *)rx->in + port->index;
 }
 
@@ -207,6 +259,12 @@ void rte_arena_use(const struct rte_arena *arena, struct rte_arena_use *use)
 {
 	(void)arena;
 	*use = (struct rte_arena_use){.bytes = 1000000, .bytes_taken = 4321};
+}
+
+bool rte_arena_room(const struct rte_arena *arena, uint32_t peers)
+{
+	(void)arena;
+	return peers && !fakes.crowded;
 }
 
 /* --- What is sent --- */
@@ -318,12 +376,27 @@ static void sent(struct rte_tx *tx, struct fake_message *message)
 {
 	struct rte_peer_inside *in = tx->peer->in;
 
-	rule(!tx->data_len || fake.described == tx->peer->port,
+	rule(!tx->data_len || fakes.described == tx->peer->port,
 	     "a payload with the descriptor of another port");
 	tx->in->message = message;
 	crn_list_add_tail(&in->messages, &message->entry);
 	in->taken--;
 	in->posted++;
+	in->sent++;
+}
+
+static void complete(struct fake_message *message, int err)
+{
+	struct rte_tx *tx = message->tx;
+
+	message->tx = NULL;
+	tx->peer->in->posted--;
+	rule(!tx->data_len || !memcmp(message->bytes + message->len - tx->data_len,
+				      tx->data, tx->data_len),
+	     "a payload was touched before its done");
+	if (tx->done)
+		tx->done(tx, err);
+	free(tx);
 }
 
 void rte_tx_post(struct rte_tx *tx)
@@ -341,6 +414,8 @@ void rte_tx_post(struct rte_tx *tx)
 		     tx->lane == RTE_LANES,
 	     "a message in the lane of others");
 	sent(tx, message);
+	if (fakes.done_at_post)
+		complete(message, 0);
 }
 
 bool rte_peer_idle(const struct rte_peer *peer)
@@ -367,32 +442,34 @@ void rte_tx_place(struct rte_tx *tx, uint64_t addr, uint64_t key, bool deliver)
 	sent(tx, message);
 }
 
-struct fake_message *fake_next(struct rte_peer *peer)
+struct fake_message *fake_at(const struct rte_peer *peer, uint32_t at)
 {
 	struct crn_list *entry;
-	uint32_t i = 0;
 
-	crn_list_for_each (entry, &peer->in->messages) {
-		if (i++ != peer->in->read)
-			continue;
-		peer->in->read++;
-		return crn_container_of(entry, struct fake_message, entry);
-	}
-	return NULL;
+	if (at >= peer->in->sent)
+		return NULL;
+	for (entry = peer->in->messages.next; at; at--)
+		entry = entry->next;
+	return crn_container_of(entry, struct fake_message, entry);
 }
 
-static void complete(struct fake_message *message, int err)
+struct fake_message *fake_next(struct rte_peer *peer)
 {
-	struct rte_tx *tx = message->tx;
+	struct fake_message *message = fake_at(peer, peer->in->read);
 
-	message->tx = NULL;
-	tx->peer->in->posted--;
-	rule(!tx->data_len || !memcmp(message->bytes + message->len - tx->data_len,
-				      tx->data, tx->data_len),
-	     "a payload was touched before its done");
-	if (tx->done)
-		tx->done(tx, err);
-	free(tx);
+	peer->in->read += message != NULL;
+	return message;
+}
+
+uint32_t fake_sent(const struct rte_peer *peer, uint8_t type)
+{
+	struct crn_list *entry;
+	uint32_t count = 0;
+
+	crn_list_for_each (entry, &peer->in->messages)
+		count += crn_container_of(entry, struct fake_message, entry)
+				 ->packet.head.type == type;
+	return count;
 }
 
 void fake_done(struct rte_peer *peer, uint32_t count, int err)
@@ -418,14 +495,17 @@ void rte_peer_quota(struct rte_peer *peer, struct rte_quota *quota)
 
 void rte_peer_close(struct rte_peer *peer, int status)
 {
+	void (*at_close)(struct rte_peer * peer) = fakes.at_close;
+
 	rule(!peer->in->closed, "rte_peer_close twice");
 	peer->in->closed = true;
 	peer->in->status = status;
 	peer->state = RTE_PEER_DOWN;
-	if (fake.done_at_close)
+	if (fakes.done_at_close)
 		fake_done(peer, peer->in->posted, FI_ECANCELED);
-	if (fake.at_close)
-		fake.at_close(peer);
+	fakes.at_close = NULL;
+	if (at_close)
+		at_close(peer);
 }
 
 /* What closed peers had posted is over; nothing else happens by itself. */
@@ -434,7 +514,9 @@ ssize_t rte_port_progress(struct rte_port *port)
 	struct crn_list *entry;
 	ssize_t work = 0;
 
-	crn_list_for_each (entry, &fake.peers) {
+	if (fakes.progress)
+		return fakes.progress(port);
+	crn_list_for_each (entry, &fakes.peers) {
 		struct rte_peer_inside *in =
 			crn_container_of(entry, struct rte_peer_inside, entry);
 		struct rte_peer *peer = (struct rte_peer *)in - 1;
@@ -464,12 +546,16 @@ static void peer_free(struct rte_peer *peer)
 
 const char *fake_end(void)
 {
+	const char *wrong;
 	struct crn_list *entry;
 
-	while ((entry = crn_list_pop(&fake.peers)))
+	for (; fakes.count && (entry = crn_list_pop(&fakes.peers)); fakes.count--)
 		peer_free((struct rte_peer *)crn_container_of(entry,
 							      struct rte_peer_inside,
 							      entry) -
 			  1);
-	return fake.wrong;
+	wrong = fakes.wrong;
+	fakes.wrong = NULL;
+	fakes.last = NULL;
+	return wrong;
 }

@@ -7,6 +7,10 @@
  * Checked as it goes: a payload is not touched before its done, a receive is put once, a
  * message is posted or dropped once, a peer is closed once, and nothing is called with
  * one that is closed. fake_end checks that all has been given back.
+ *
+ * A peer is made by fake_peer, or by what calls rte_peer_connect and rte_peer_accept;
+ * then it is up, says something, and ends, and a test looks at what it was sent
+ * (fake_next, fake_at) and how it was closed.
  */
 #ifndef FAKE_PEER_H
 #define FAKE_PEER_H
@@ -44,29 +48,38 @@ struct rte_peer_inside {
 	uint32_t taken;	   /* rte_tx_get: neither posted nor dropped */
 	uint32_t posted;   /* done has not been called */
 	uint32_t read;	   /* messages that fake_next has returned */
+	uint32_t sent;	   /* messages in the list */
 	struct crn_list messages;
 	struct rte_quota *quota; /* of rte_peer_quota */
 };
 
-struct fake {
-	struct crn_list peers;
+struct fakes {
+	struct crn_list peers;		  /* in the order in which they were made */
+	uint32_t count;			  /* of them */
 	int connect_ret;		  /* of rte_peer_connect */
+	int accept_ret;			  /* of rte_peer_accept, which rejects then */
+	bool rejected;			  /* the last request */
+	bool crowded;			  /* no memory for connections */
 	union crn_addr connected;	  /* where the last one went */
-	struct rte_peer *last;		  /* the last that rte_peer_connect made */
+	struct rte_peer *last;		  /* that was connected or accepted */
 	const struct rte_port *described; /* of the last rte_rx_desc */
 	bool done_at_close;		  /* and not with the next progress */
-	void (*at_close)(
-		struct rte_peer *peer); /* within rte_peer_close; NULL: nothing */
-	const char *wrong;		/* the first broken rule; NULL: none */
+	bool done_at_post;		  /* at once */
+	/* Within the next rte_peer_close, once; NULL: nothing. */
+	void (*at_close)(struct rte_peer *peer);
+	ssize_t (*progress)(struct rte_port *port); /* NULL: as rte_port_progress says */
+	const char *wrong; /* the first broken rule; NULL: none */
 };
 
-extern struct fake fake;
+extern struct fakes fakes;
 
 void fake_begin(void);
 /* NULL, or which rule was broken, or what was not given back; frees all. */
 const char *fake_end(void);
 
 void fake_port(struct rte_port *port);
+/* The peer of that number, from 0, or NULL. */
+struct rte_peer *fake_peer_at(uint32_t at);
 /* One that has connected, and is up. */
 struct rte_peer *fake_peer(struct rte_port *port, enum rte_role role, uint64_t node);
 /* What rte_peer_connect began comes about; fields of *peer that the test has not set are
@@ -79,8 +92,11 @@ void fake_memory(struct rte_peer *peer, bool there);
 
 /* The peer says that. payload: in a landing slot; NULL: it is in bytes. */
 void fake_say(struct rte_peer *peer, const void *bytes, size_t len, const void *payload);
-/* The next message to the peer, or NULL. Valid until fake_end. */
+/* The next message to the peer, or NULL; that of a number, and how many of a type there
+ * are. Valid until fake_end. */
 struct fake_message *fake_next(struct rte_peer *peer);
+struct fake_message *fake_at(const struct rte_peer *peer, uint32_t at);
+uint32_t fake_sent(const struct rte_peer *peer, uint8_t type);
 /* Completes the oldest count messages that were posted. */
 void fake_done(struct rte_peer *peer, uint32_t count, int err);
 

@@ -18,7 +18,7 @@ static ssize_t front_inject(struct fid_ep *ep, const void *buf, size_t len,
 	front_see(front, buf, len);
 	if (front->send || front->swallow)
 		return front->send;
-	return front->msg_before->inject(ep, buf, len, dest);
+	return front->end->msg->inject(ep, buf, len, dest);
 }
 
 static ssize_t front_sendmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t flags)
@@ -28,7 +28,7 @@ static ssize_t front_sendmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64
 	front_see(front, msg->msg_iov[0].iov_base, msg->msg_iov[0].iov_len);
 	if (front->send || front->swallow)
 		return front->send;
-	return front->msg_before->sendmsg(ep, msg, flags);
+	return front->end->msg->sendmsg(ep, msg, flags);
 }
 
 static ssize_t front_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,
@@ -38,7 +38,7 @@ static ssize_t front_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,
 
 	front->recvs++;
 	return front->recv ? front->recv
-			   : front->msg_before->recv(ep, buf, len, desc, src, context);
+			   : front->end->msg->recv(ep, buf, len, desc, src, context);
 }
 
 static ssize_t front_writemsg(struct fid_ep *ep, const struct fi_msg_rma *msg,
@@ -49,26 +49,28 @@ static ssize_t front_writemsg(struct fid_ep *ep, const struct fi_msg_rma *msg,
 	front->writes++;
 	if (front->write || front->swallow)
 		return front->write;
-	return front->rma_before->writemsg(ep, msg, flags);
+	return front->end->rma->writemsg(ep, msg, flags);
 }
 
 void front_put(struct front *front, struct rte_peer *peer)
 {
-	front->ep = peer->in->ep;
-	front->msg_before = front->ep->msg;
-	front->rma_before = front->ep->rma;
-	front->msg = *front->ep->msg;
-	front->rma = *front->ep->rma;
+	struct pair_end *end = peer->user;
+
+	end->ep = peer->in->ep;
+	end->msg = end->ep->msg;
+	end->rma = end->ep->rma;
+	front->end = end;
+	front->msg = *end->msg;
+	front->rma = *end->rma;
 	front->msg.inject = front_inject;
 	front->msg.sendmsg = front_sendmsg;
 	front->msg.recv = front_recv;
 	front->rma.writemsg = front_writemsg;
-	front->ep->msg = &front->msg;
-	front->ep->rma = &front->rma;
+	end->ep->msg = &front->msg;
+	end->ep->rma = &front->rma;
 }
 
 void front_remove(struct front *front)
 {
-	front->ep->msg = front->msg_before;
-	front->ep->rma = front->rma_before;
+	pair_end_bare(front->end);
 }

@@ -24,12 +24,12 @@ struct front {
 	uint64_t value;
 	uint8_t type; /* of the messages that it looks for */
 	/* front.c's */
-	struct fid_ep *ep;
-	struct fi_ops_msg msg, *msg_before;
-	struct fi_ops_rma rma, *rma_before;
+	struct pair_end *end;
+	struct fi_ops_msg msg;
+	struct fi_ops_rma rma;
 };
 
-/* Until front_remove, which comes before the endpoint is closed. */
+/* Until pair_close, or front_remove, which comes before the endpoint is closed. */
 void front_put(struct front *front, struct rte_peer *peer);
 void front_remove(struct front *front);
 

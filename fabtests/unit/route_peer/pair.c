@@ -133,7 +133,9 @@ void pair_open(struct pair *pair, const struct pair_attr *attr)
 {
 	union crn_addr any = {.in = {.sin_family = AF_INET}};
 
-	memset(pair, 0, sizeof(*pair));
+	pair_close(pair);
+	pair->a = &pair->end[PAIR_A];
+	pair->b = &pair->end[PAIR_B];
 	pair->crowded = attr->crowded;
 	end_open(&pair->end[PAIR_A], attr, PAIR_A);
 	end_open(&pair->end[PAIR_B], attr, PAIR_B);
@@ -159,6 +161,12 @@ void pair_connect(struct pair *pair)
 	PAIR_UNTIL(pair, pair->end[PAIR_A].ups && pair->end[PAIR_B].ups);
 }
 
+void pair_up(struct pair *pair, const struct pair_attr *attr)
+{
+	pair_open(pair, attr);
+	pair_connect(pair);
+}
+
 void pair_turn(struct pair *pair)
 {
 	rte_port_progress(pair->end[PAIR_A].port);
@@ -173,31 +181,50 @@ void pair_put_all(struct pair_end *end)
 		rte_rx_put(crn_container_of(entry, struct rte_rx, entry));
 }
 
-void pair_close(struct pair *pair)
+void pair_end_bare(struct pair_end *end)
+{
+	if (!end->ep)
+		return;
+	end->ep->msg = end->msg;
+	end->ep->rma = end->rma;
+	end->ep = NULL;
+}
+
+static void end_close(struct pair_end *end)
 {
 	struct rte_arena_use use;
+
+	if (end->port)
+		CT_EXPECT_EQ(rte_port_close(end->port), 0);
+	if (end->arena) {
+		rte_arena_use(end->arena, &use);
+		CT_EXPECT_EQ(use.lands_taken, 0);
+		CT_EXPECT_EQ(use.messages_taken, 0);
+		rte_arena_close(end->arena);
+	}
+	if (end->net)
+		rte_net_close(end->net);
+	rte_config_free(end->config);
+}
+
+void pair_close(struct pair *pair)
+{
 	struct pair_end *end;
 	int i;
 
 	for (i = 0; i < PAIR_ENDS; i++) {
 		end = &pair->end[i];
-		pair_put_all(end);
+		pair_end_bare(end);
+		if (end->config)
+			pair_put_all(end);
 		if (end->peer)
 			rte_peer_close(end->peer, 0);
 	}
 	if (pair->listener)
 		rte_listener_close(pair->listener);
-	for (i = 0; i < PAIR_ENDS; i++) {
-		end = &pair->end[i];
-		if (end->port)
-			CT_EXPECT_EQ(rte_port_close(end->port), 0);
-		rte_arena_use(end->arena, &use);
-		CT_EXPECT_EQ(use.lands_taken, 0);
-		CT_EXPECT_EQ(use.messages_taken, 0);
-		rte_arena_close(end->arena);
-		rte_net_close(end->net);
-		rte_config_free(end->config);
-	}
+	for (i = 0; i < PAIR_ENDS; i++)
+		end_close(&pair->end[i]);
+	memset(pair, 0, sizeof(*pair));
 }
 
 bool pair_send(struct pair_end *end, const struct pair_message *message,

@@ -20,14 +20,19 @@ struct pair_end {
 	unsigned int messages;
 	char log[512]; /* the last line */
 	unsigned int denied[RTE_DENIALS];
+	/* The endpoint that has something in front of it, and its own functions; NULL. */
+	struct fid_ep *ep;
+	struct fi_ops_msg *msg;
+	struct fi_ops_rma *rma;
 };
 
 struct pair {
-	struct pair_end end[PAIR_ENDS];
+	struct pair_end end[PAIR_ENDS], *a, *b;
 	struct rte_listener *listener;
 	union crn_addr address;
 	bool refuse, full, crowded;
-	int ret; /* of rte_peer_accept */
+	int ret;      /* of rte_peer_accept */
+	int dones[2]; /* for a test: messages that ended well, and with an error */
 	/* What somebody between the two does to A's preamble. NULL: nothing. */
 	void (*meddle)(struct rte_request *request);
 };
@@ -44,12 +49,15 @@ struct pair_attr {
 	bool elastic[PAIR_ENDS];      /* as many as it needs */
 };
 
-/* Ports and a listener; ends the test if there are none. */
+/* Ports and a listener; ends the test if there are none. A pair that is open is closed
+ * first. */
 void pair_open(struct pair *pair, const struct pair_attr *attr);
 /* A connects. */
 void pair_begin(struct pair *pair);
 /* And both are up. */
 void pair_connect(struct pair *pair);
+/* pair_open and pair_connect. */
+void pair_up(struct pair *pair, const struct pair_attr *attr);
 /* One round of progress of both. */
 void pair_turn(struct pair *pair);
 /* Rounds until it is so, for at most 10 s. */
@@ -63,7 +71,10 @@ void pair_turn(struct pair *pair);
 	} while (0)
 /* Everything that arrived is put. */
 void pair_put_all(struct pair_end *end);
+/* Closes what is open, and checks that all memory was returned. */
 void pair_close(struct pair *pair);
+/* Removes what is in front of the endpoint. */
+void pair_end_bare(struct pair_end *end);
 
 /* piece bytes at offset of a message of len bytes of data. */
 struct pair_message {

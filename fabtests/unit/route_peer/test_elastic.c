@@ -51,195 +51,150 @@ static void elastic_pair(struct pair *pair, uint32_t messages)
 	pair_connect(pair);
 }
 
-CT_TEST(elastic, a_peer_begins_with_one_receive_of_each_lane)
-{
-	struct pair pair;
+CT_FIXTURE(elastic, struct pair, NULL, pair_close);
 
-	elastic_pair(&pair, 0);
-	CT_EXPECT_EQ(taken(&pair.end[PAIR_A]), LEAST);
-	CT_EXPECT_EQ(taken(&pair.end[PAIR_B]), LEAST);
-	CT_EXPECT_EQ(outlet_of(&pair.end[PAIR_A])->credits, 1);
-	CT_EXPECT_EQ(outlet_of(&pair.end[PAIR_B])->credits, 1);
-	pair_close(&pair);
+CT_TEST_F(elastic, a_peer_begins_with_one_receive_of_each_lane)
+{
+	elastic_pair(t, 0);
+	CT_EXPECT_EQ(taken(t->a), LEAST);
+	CT_EXPECT_EQ(taken(t->b), LEAST);
+	CT_EXPECT_EQ(outlet_of(t->a)->credits, 1);
+	CT_EXPECT_EQ(outlet_of(t->b)->credits, 1);
 }
 
-CT_TEST(elastic, who_has_connected_and_says_nothing_has_one)
+CT_TEST_F(elastic, who_has_connected_and_says_nothing_has_one)
 {
 	struct front front = {.swallow = true};
-	struct pair pair;
 
-	pair_open(&pair, &(struct pair_attr){.elastic = {true, true},
-					     .role = {RTE_ROUTER, RTE_ROUTER}});
-	pair_begin(&pair);
-	front_put(&front, pair.end[PAIR_A].peer);
-	PAIR_UNTIL(&pair, front.sends);
-	CT_EXPECT_EQ(taken(&pair.end[PAIR_B]), PEER_SPARE);
-	front_remove(&front);
-	pair_close(&pair);
+	pair_open(t, &(struct pair_attr){.elastic = {true, true},
+					 .role = {RTE_ROUTER, RTE_ROUTER}});
+	pair_begin(t);
+	front_put(&front, t->a->peer);
+	PAIR_UNTIL(t, front.sends);
+	CT_EXPECT_EQ(taken(t->b), PEER_SPARE);
 }
 
-CT_TEST(elastic, a_lane_that_is_full_grows_to_its_most)
+CT_TEST_F(elastic, a_lane_that_is_full_grows_to_its_most)
 {
-	struct pair pair;
-
-	elastic_pair(&pair, 0);
-	flood(&pair, 12);
-	PAIR_UNTIL(&pair, outlet_of(&pair.end[PAIR_A])->receives == 12);
-	CT_EXPECT_EQ(inlet_of(&pair.end[PAIR_B])->receives, 12);
-	CT_EXPECT_EQ(taken(&pair.end[PAIR_B]), LEAST + 11);
-	CT_EXPECT_FALSE(pair_send(&pair.end[PAIR_A], &one, NULL, NULL));
-	pair_close(&pair);
+	elastic_pair(t, 0);
+	flood(t, 12);
+	PAIR_UNTIL(t, outlet_of(t->a)->receives == 12);
+	CT_EXPECT_EQ(inlet_of(t->b)->receives, 12);
+	CT_EXPECT_EQ(taken(t->b), LEAST + 11);
+	CT_EXPECT_FALSE(pair_send(t->a, &one, NULL, NULL));
 }
 
-CT_TEST(elastic, who_waits_for_a_credit_is_told_of_more_receives)
+CT_TEST_F(elastic, who_waits_for_a_credit_is_told_of_more_receives)
 {
-	struct pair pair;
-
-	elastic_pair(&pair, 0);
-	CT_EXPECT_TRUE(pair_send(&pair.end[PAIR_A], &one, NULL, NULL));
-	CT_EXPECT_FALSE(pair_send(&pair.end[PAIR_A], &one, NULL, NULL));
-	PAIR_UNTIL(&pair, pair.end[PAIR_A].readies);
-	CT_EXPECT_TRUE(pair_send(&pair.end[PAIR_A], &one, NULL, NULL));
-	pair_close(&pair);
+	elastic_pair(t, 0);
+	CT_EXPECT_TRUE(pair_send(t->a, &one, NULL, NULL));
+	CT_EXPECT_FALSE(pair_send(t->a, &one, NULL, NULL));
+	PAIR_UNTIL(t, t->a->readies);
+	CT_EXPECT_TRUE(pair_send(t->a, &one, NULL, NULL));
 }
 
-CT_TEST(elastic, who_is_silent_gives_them_back)
+CT_TEST_F(elastic, who_is_silent_gives_them_back)
 {
-	struct pair_end *a, *b;
-	struct pair pair;
-
-	elastic_pair(&pair, 0);
-	a = &pair.end[PAIR_A];
-	b = &pair.end[PAIR_B];
-	flood(&pair, 12);
-	pair_put_all(b);
-	PAIR_UNTIL(&pair, taken(b) == LEAST);
-	CT_EXPECT_EQ(inlet_of(b)->receives, 1);
-	PAIR_UNTIL(&pair, outlet_of(a)->receives == 1);
-	PAIR_UNTIL(&pair, rte_peer_idle(a->peer));
-	CT_EXPECT_TRUE(crn_list_empty(&b->port->grown));
-	flood(&pair, 12);
-	pair_close(&pair);
+	elastic_pair(t, 0);
+	flood(t, 12);
+	pair_put_all(t->b);
+	PAIR_UNTIL(t, taken(t->b) == LEAST);
+	CT_EXPECT_EQ(inlet_of(t->b)->receives, 1);
+	PAIR_UNTIL(t, outlet_of(t->a)->receives == 1);
+	PAIR_UNTIL(t, rte_peer_idle(t->a->peer));
+	CT_EXPECT_TRUE(crn_list_empty(&t->b->port->grown));
+	flood(t, 12);
 }
 
 /* A sender that has no credits cannot give any back until it has, and then it keeps
  * one. */
-CT_TEST(elastic, what_is_held_is_given_back_later)
+CT_TEST_F(elastic, what_is_held_is_given_back_later)
 {
-	struct pair_end *a, *b;
-	struct pair pair;
-
-	elastic_pair(&pair, 0);
-	a = &pair.end[PAIR_A];
-	b = &pair.end[PAIR_B];
-	flood(&pair, 12);
-	PAIR_UNTIL(&pair, outlet_of(a)->asked == 11);
-	CT_EXPECT_EQ(taken(b), LEAST + 11);
-	pair_put_all(b);
-	PAIR_UNTIL(&pair, taken(b) == LEAST);
-	PAIR_UNTIL(&pair, outlet_of(a)->credits == 1);
-	pair_close(&pair);
+	elastic_pair(t, 0);
+	flood(t, 12);
+	PAIR_UNTIL(t, outlet_of(t->a)->asked == 11);
+	CT_EXPECT_EQ(taken(t->b), LEAST + 11);
+	pair_put_all(t->b);
+	PAIR_UNTIL(t, taken(t->b) == LEAST);
+	PAIR_UNTIL(t, outlet_of(t->a)->credits == 1);
 }
 
-CT_TEST(elastic, a_quarter_of_the_memory_is_left)
+CT_TEST_F(elastic, a_quarter_of_the_memory_is_left)
 {
-	struct pair pair;
-
-	elastic_pair(&pair, 12);
-	flood(&pair, 7);
-	CT_EXPECT_EQ(taken(&pair.end[PAIR_B]), 9);
-	CT_EXPECT_EQ(inlet_of(&pair.end[PAIR_B])->receives, 7);
-	CT_EXPECT_FALSE(pair_send(&pair.end[PAIR_A], &one, NULL, NULL));
-	pair_close(&pair);
+	elastic_pair(t, 12);
+	flood(t, 7);
+	CT_EXPECT_EQ(taken(t->b), 9);
+	CT_EXPECT_EQ(inlet_of(t->b)->receives, 7);
+	CT_EXPECT_FALSE(pair_send(t->a, &one, NULL, NULL));
 }
 
 /* Whatever the others have it for. */
-CT_TEST(elastic, memory_that_is_in_use_is_none_to_grow_into)
+CT_TEST_F(elastic, memory_that_is_in_use_is_none_to_grow_into)
 {
 	struct arena_buf *held[4];
-	struct pair_end *b;
-	struct pair pair;
 	int i;
 
-	elastic_pair(&pair, 12);
-	b = &pair.end[PAIR_B];
+	elastic_pair(t, 12);
 	for (i = 0; i < 4; i++) {
-		held[i] = arena_get(b->arena, ARENA_MESSAGE);
+		held[i] = arena_get(t->b->arena, ARENA_MESSAGE);
 		CT_ASSERT_NE(held[i], NULL);
 	}
-	flood(&pair, 3);
-	CT_EXPECT_EQ(taken(b), 9);
-	CT_EXPECT_EQ(inlet_of(b)->receives, 3);
-	CT_EXPECT_FALSE(pair_send(&pair.end[PAIR_A], &one, NULL, NULL));
+	flood(t, 3);
+	CT_EXPECT_EQ(taken(t->b), 9);
+	CT_EXPECT_EQ(inlet_of(t->b)->receives, 3);
+	CT_EXPECT_FALSE(pair_send(t->a, &one, NULL, NULL));
 	while (i)
-		arena_put(b->arena, ARENA_MESSAGE, held[--i]);
-	pair_close(&pair);
+		arena_put(t->b->arena, ARENA_MESSAGE, held[--i]);
 }
 
 /* 15 of 24 are left for those that want more: it, and three others. */
-CT_TEST(elastic, each_that_wants_more_has_its_part)
+CT_TEST_F(elastic, each_that_wants_more_has_its_part)
 {
-	struct pair_end *b;
-	struct pair pair;
-
-	elastic_pair(&pair, 24);
-	b = &pair.end[PAIR_B];
-	arena_grown(b->arena, 3);
-	flood(&pair, 4);
-	CT_EXPECT_EQ(inlet_of(b)->receives, 4);
-	CT_EXPECT_FALSE(pair_send(&pair.end[PAIR_A], &one, NULL, NULL));
-	arena_grown(b->arena, -3);
-	pair_close(&pair);
+	elastic_pair(t, 24);
+	arena_grown(t->b->arena, 3);
+	flood(t, 4);
+	CT_EXPECT_EQ(inlet_of(t->b)->receives, 4);
+	CT_EXPECT_FALSE(pair_send(t->a, &one, NULL, NULL));
+	arena_grown(t->b->arena, -3);
 }
 
-CT_TEST(elastic, the_part_of_one_that_ends_is_free)
+CT_TEST_F(elastic, the_part_of_one_that_ends_is_free)
 {
-	struct pair_end *b;
-	struct pair pair;
-
-	elastic_pair(&pair, 24);
-	b = &pair.end[PAIR_B];
-	arena_grown(b->arena, 1);
-	flood(&pair, 4);
-	CT_EXPECT_LE(arena_receives(b->arena), 8u);
-	pair_put_all(b);
-	rte_peer_close(b->peer, 0);
-	b->peer = NULL;
-	PAIR_UNTIL(&pair, arena_receives(b->arena) >= 16);
-	arena_grown(b->arena, -1);
-	pair_close(&pair);
+	elastic_pair(t, 24);
+	arena_grown(t->b->arena, 1);
+	flood(t, 4);
+	CT_EXPECT_LE(arena_receives(t->b->arena), 8u);
+	pair_put_all(t->b);
+	rte_peer_close(t->b->peer, 0);
+	t->b->peer = NULL;
+	PAIR_UNTIL(t, arena_receives(t->b->arena) >= 16);
+	arena_grown(t->b->arena, -1);
 }
 
 /* For peers that begin there are 7 of 8 receives. */
-CT_TEST(elastic, there_is_room_for_so_many_peers)
+CT_TEST_F(elastic, there_is_room_for_so_many_peers)
 {
-	struct pair pair;
-
-	elastic_pair(&pair, 48);
-	CT_EXPECT_EQ(taken(&pair.end[PAIR_B]), 3);
-	CT_EXPECT_TRUE(rte_arena_room(pair.end[PAIR_B].arena, 13));
-	CT_EXPECT_FALSE(rte_arena_room(pair.end[PAIR_B].arena, 14));
-	pair_close(&pair);
+	elastic_pair(t, 48);
+	CT_EXPECT_EQ(taken(t->b), 3);
+	CT_EXPECT_TRUE(rte_arena_room(t->b->arena, 13));
+	CT_EXPECT_FALSE(rte_arena_room(t->b->arena, 14));
 }
 
 /* Of an older version, or with as many as the owner says. */
-CT_TEST(elastic, a_peer_that_does_not_know_it_has_all_of_them)
+CT_TEST_F(elastic, a_peer_that_does_not_know_it_has_all_of_them)
 {
 	int which;
 
 	for (which = 0; which < PAIR_ENDS; which++) {
-		struct pair pair;
 		struct pair_attr attr = {.role = {RTE_ROUTER, RTE_ROUTER}};
 
 		attr.elastic[which] = true;
-		pair_open(&pair, &attr);
-		pair_connect(&pair);
-		CT_EXPECT_EQ(taken(&pair.end[PAIR_A]), 12 + 6 + PEER_SPARE);
-		CT_EXPECT_EQ(taken(&pair.end[PAIR_B]), 12 + 6 + PEER_SPARE);
-		CT_EXPECT_EQ(outlet_of(&pair.end[PAIR_A])->credits, 12);
-		CT_EXPECT_EQ(outlet_of(&pair.end[PAIR_B])->credits, 12);
-		flood(&pair, 12);
-		pair_close(&pair);
+		pair_up(t, &attr);
+		CT_EXPECT_EQ(taken(t->a), 12 + 6 + PEER_SPARE);
+		CT_EXPECT_EQ(taken(t->b), 12 + 6 + PEER_SPARE);
+		CT_EXPECT_EQ(outlet_of(t->a)->credits, 12);
+		CT_EXPECT_EQ(outlet_of(t->b)->credits, 12);
+		flood(t, 12);
 	}
 }
 
@@ -253,32 +208,26 @@ static void tell(struct pair_end *end, const struct rte_receives *receives)
 	rte_tx_post(tx);
 }
 
-CT_TEST(elastic, who_counts_wrong_is_left)
+CT_TEST_F(elastic, who_counts_wrong_is_left)
 {
 	static const struct rte_receives wrong[] = {
 		{.more = 4096}, {.asked = 1}, {.given = 1}, {.lane = 1, .asked = 4096}};
-	struct pair pair;
 	size_t i;
 
 	for (i = 0; i < CRN_COUNT(wrong); i++) {
 		CT_NOTE("%zu", i);
-		elastic_pair(&pair, 0);
-		tell(&pair.end[PAIR_A], &wrong[i]);
-		PAIR_UNTIL(&pair, pair.end[PAIR_B].downs);
-		CT_EXPECT_EQ(pair.end[PAIR_B].err, FI_EIO);
-		CT_EXPECT_STRSTR(pair.end[PAIR_B].log, "receives that there are not");
-		pair_close(&pair);
+		elastic_pair(t, 0);
+		tell(t->a, &wrong[i]);
+		PAIR_UNTIL(t, t->b->downs);
+		CT_EXPECT_EQ(t->b->err, FI_EIO);
+		CT_EXPECT_STRSTR(t->b->log, "receives that there are not");
 	}
 }
 
-CT_TEST(elastic, it_is_told_of_only_to_who_knows_it)
+CT_TEST_F(elastic, it_is_told_of_only_to_who_knows_it)
 {
-	struct pair pair;
-
-	pair_open(&pair, &(struct pair_attr){0});
-	pair_connect(&pair);
-	tell(&pair.end[PAIR_A], &(struct rte_receives){.more = 1});
-	PAIR_UNTIL(&pair, pair.end[PAIR_B].downs);
-	CT_EXPECT_STRSTR(pair.end[PAIR_B].log, "RECEIVES out of turn");
-	pair_close(&pair);
+	pair_up(t, &(struct pair_attr){0});
+	tell(t->a, &(struct rte_receives){.more = 1});
+	PAIR_UNTIL(t, t->b->downs);
+	CT_EXPECT_STRSTR(t->b->log, "RECEIVES out of turn");
 }

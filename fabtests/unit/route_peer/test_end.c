@@ -7,24 +7,35 @@
 
 static const struct pair_attr plain = {.lands = 32};
 
+struct shut {
+	struct pair pair;
+	struct front front;
+	struct rte_peer_ops ops;
+};
+
+static void tear_down(struct shut *t)
+{
+	pair_close(&t->pair);
+}
+
+CT_FIXTURE(end, struct shut, NULL, tear_down);
+
 /* A peer that says BYE is gone, although its lower connection stays. */
-CT_TEST(end, a_BYE_is_one)
+CT_TEST_F(end, a_BYE_is_one)
 {
 	const struct rte_bye bye = {0};
 	struct rte_packet packet = {.head.type = RTE_BYE};
-	struct pair pair;
+	struct pair *pair = &t->pair;
 	struct rte_tx *tx;
 
-	pair_open(&pair, &plain);
-	pair_connect(&pair);
-	tx = send_control(pair.end[PAIR_A].peer);
+	pair_up(pair, &plain);
+	tx = send_control(pair->a->peer);
 	CT_ASSERT_NE(tx, NULL);
 	tx->len = (size_t)rte_bye_pack(&packet, &bye, tx->bytes, tx->room);
 	rte_tx_post(tx);
-	PAIR_UNTIL(&pair, pair.end[PAIR_B].downs);
-	CT_EXPECT_EQ(pair.end[PAIR_B].err, FI_ECONNABORTED);
-	CT_EXPECT_EQ(pair.end[PAIR_A].downs, 0);
-	pair_close(&pair);
+	PAIR_UNTIL(pair, pair->b->downs);
+	CT_EXPECT_EQ(pair->b->err, FI_ECONNABORTED);
+	CT_EXPECT_EQ(pair->a->downs, 0);
 }
 
 static void see_type(struct front *front, uint8_t *bytes, size_t len)
@@ -37,26 +48,22 @@ static void see_type(struct front *front, uint8_t *bytes, size_t len)
  * The endpoint is closed upon its completion: what was injected may not have left by
  * then.
  */
-CT_TEST(end, a_BYE_is_not_injected)
+CT_TEST_F(end, a_BYE_is_not_injected)
 {
 	struct front front = {.see = see_type, .type = RTE_BYE};
-	struct pair_end *a;
-	struct pair pair;
+	struct pair *pair = &t->pair;
 
-	pair_open(&pair, &plain);
-	pair_connect(&pair);
-	a = &pair.end[PAIR_A];
-	front_put(&front, a->peer);
+	pair_up(pair, &plain);
+	front_put(&front, pair->a->peer);
 	/* The message is short enough. */
-	CT_EXPECT_GE(a->port->lower_inject, RTE_HEAD_LEN + 8);
+	CT_EXPECT_GE(pair->a->port->lower_inject, RTE_HEAD_LEN + 8);
 	front.swallow = true;
-	rte_peer_close(a->peer, 0);
+	rte_peer_close(pair->a->peer, 0);
 	CT_EXPECT_EQ(front.seen, 1);
 	CT_EXPECT_EQ(front.injects, 0);
-	CT_EXPECT_EQ(a->peer->in->txs_used, 1);
+	CT_EXPECT_EQ(pair->a->peer->in->txs_used, 1);
 	front_remove(&front);
-	a->peer = NULL;
-	pair_close(&pair);
+	pair->a->peer = NULL;
 }
 
 /* A peer of the port is closed, and the other end says nothing. */
@@ -65,8 +72,7 @@ static struct rte_port *left(struct pair *pair)
 	struct pair_end *a = &pair->end[PAIR_A];
 	struct rte_port *port;
 
-	pair_open(pair, &plain);
-	pair_connect(pair);
+	pair_up(pair, &plain);
 	port = a->port;
 	rte_peer_close(a->peer, 0);
 	a->peer = NULL;
@@ -78,7 +84,7 @@ static struct rte_port *left(struct pair *pair)
 CT_TEST(end, ports_linger_together)
 {
 	struct rte_port *ports[4];
-	struct pair pair[4];
+	struct pair pair[4] = {0};
 	uint32_t i;
 
 	for (i = 0; i < 4; i++)
@@ -92,54 +98,46 @@ CT_TEST(end, ports_linger_together)
 		pair_close(&pair[i]);
 }
 
-CT_TEST(end, nothing_is_taken_before_HELLO)
+CT_TEST_F(end, nothing_is_taken_before_HELLO)
 {
 	const struct pair_message message = {
 		.seq = 1, .data = "abc", .len = 3, .piece = 3};
 	struct front front = {.see = see_type, .type = RTE_HELLO, .swallow = true};
-	struct pair_end *a, *b;
-	struct pair pair;
+	struct pair *pair = &t->pair;
 
-	pair_open(&pair, &plain);
-	pair_begin(&pair);
-	a = &pair.end[PAIR_A];
-	b = &pair.end[PAIR_B];
-	front_put(&front, a->peer);
-	PAIR_UNTIL(&pair, front.seen && b->peer);
+	pair_open(pair, &plain);
+	pair_begin(pair);
+	front_put(&front, pair->a->peer);
+	PAIR_UNTIL(pair, front.seen && pair->b->peer);
 	front_remove(&front);
 	/* It goes on as if it had heard the answer. */
-	a->peer->state = RTE_PEER_UP;
-	rte_outlet_open(&a->peer->in->outlet[RTE_REQUESTS].flow, 1);
-	CT_ASSERT_TRUE(pair_send(a, &message, NULL, NULL));
-	PAIR_UNTIL(&pair, b->downs || b->messages);
-	CT_EXPECT_EQ(b->messages, 0);
-	CT_EXPECT_EQ(b->err, FI_EIO);
-	CT_EXPECT_STRSTR(b->log, "without HELLO");
-	pair_close(&pair);
+	pair->a->peer->state = RTE_PEER_UP;
+	rte_outlet_open(&pair->a->peer->in->outlet[RTE_REQUESTS].flow, 1);
+	CT_ASSERT_TRUE(pair_send(pair->a, &message, NULL, NULL));
+	PAIR_UNTIL(pair, pair->b->downs || pair->b->messages);
+	CT_EXPECT_EQ(pair->b->messages, 0);
+	CT_EXPECT_EQ(pair->b->err, FI_EIO);
+	CT_EXPECT_STRSTR(pair->b->log, "without HELLO");
 }
 
 /* What both speak, of one that speaks more than this one. */
-CT_TEST(end, the_lower_minor_version_is_spoken)
+CT_TEST_F(end, the_lower_minor_version_is_spoken)
 {
 	uint8_t bytes[RTE_PREAMBLE_LEN];
 	struct rte_preamble newer;
 	struct front front = {.swallow = true};
-	struct pair_end *a;
-	struct pair pair;
+	struct pair *pair = &t->pair;
 
-	pair_open(&pair, &plain);
-	pair_begin(&pair);
-	a = &pair.end[PAIR_A];
-	front_put(&front, a->peer);
-	newer = port_preamble(pair.end[PAIR_B].port, RTE_TARGET);
+	pair_open(pair, &plain);
+	pair_begin(pair);
+	front_put(&front, pair->a->peer);
+	newer = port_preamble(pair->b->port, RTE_TARGET);
 	newer.minor_max = RTE_MINOR + 9;
 	rte_preamble_pack(&newer, bytes);
-	peer_connected(a->peer, bytes, sizeof(bytes));
-	CT_EXPECT_EQ(a->peer->state, RTE_PEER_GREETING);
-	CT_EXPECT_EQ(a->peer->remote.minor_max, RTE_MINOR + 9);
-	CT_EXPECT_EQ(a->peer->minor, RTE_MINOR);
-	front_remove(&front);
-	pair_close(&pair);
+	peer_connected(pair->a->peer, bytes, sizeof(bytes));
+	CT_EXPECT_EQ(pair->a->peer->state, RTE_PEER_GREETING);
+	CT_EXPECT_EQ(pair->a->peer->remote.minor_max, RTE_MINOR + 9);
+	CT_EXPECT_EQ(pair->a->peer->minor, RTE_MINOR);
 }
 
 /* --- The lower endpoint is shut, and its event was not read yet --- */
@@ -167,109 +165,81 @@ static void message_answer(struct rte_peer *peer, struct rte_rx *rx)
 
 /* Two that are up; B's endpoint refuses from now on what front says, and A has sent
  * three messages. */
-struct shut {
-	struct pair pair;
-	struct front front;
-	struct rte_peer_ops ops;
-	struct pair_end *a, *b;
-};
-
-static void shut_open(struct shut *shut, const struct pair_attr *attr,
+static void shut_open(struct shut *shut, struct front front,
 		      void (*message)(struct rte_peer *peer, struct rte_rx *rx))
 {
 	struct pair_message sent = {.data = "abc", .len = 3, .piece = 3};
 
-	pair_open(&shut->pair, attr);
-	pair_connect(&shut->pair);
-	shut->a = &shut->pair.end[PAIR_A];
-	shut->b = &shut->pair.end[PAIR_B];
-	shut->ops = *shut->b->peer->ops;
+	pair_up(&shut->pair, &plain);
+	shut->ops = *shut->pair.b->peer->ops;
 	shut->ops.message = message;
-	shut->b->peer->ops = &shut->ops;
-	front_put(&shut->front, shut->b->peer);
+	shut->pair.b->peer->ops = &shut->ops;
+	shut->front = front;
+	front_put(&shut->front, shut->pair.b->peer);
 	for (sent.seq = 1; sent.seq <= 3; sent.seq++)
-		CT_ASSERT_TRUE(pair_send(shut->a, &sent, NULL, NULL));
-}
-
-static void shut_close(struct shut *shut)
-{
-	front_remove(&shut->front);
-	pair_close(&shut->pair);
+		CT_ASSERT_TRUE(pair_send(shut->pair.a, &sent, NULL, NULL));
 }
 
 /* A says its last, and B hears of it behind all that came before. */
 static void shut_expect_all(struct shut *shut)
 {
-	PAIR_UNTIL(&shut->pair, shut->b->messages == 3 || shut->b->downs);
-	rte_peer_close(shut->a->peer, 0);
-	shut->a->peer = NULL;
-	PAIR_UNTIL(&shut->pair, shut->b->downs);
-	CT_EXPECT_EQ(shut->b->messages, 3);
-	CT_EXPECT_EQ(shut->b->downs, 1);
-	CT_EXPECT_EQ(shut->b->err, FI_ECONNABORTED);
+	PAIR_UNTIL(&shut->pair, shut->pair.b->messages == 3 || shut->pair.b->downs);
+	rte_peer_close(shut->pair.a->peer, 0);
+	shut->pair.a->peer = NULL;
+	PAIR_UNTIL(&shut->pair, shut->pair.b->downs);
+	CT_EXPECT_EQ(shut->pair.b->messages, 3);
+	CT_EXPECT_EQ(shut->pair.b->downs, 1);
+	CT_EXPECT_EQ(shut->pair.b->err, FI_ECONNABORTED);
 }
 
-CT_TEST(end, what_arrived_is_heard_though_no_receive_can_be_posted)
+CT_TEST_F(end, what_arrived_is_heard_though_no_receive_can_be_posted)
 {
 	static const ssize_t codes[] = {-FI_ESHUTDOWN, -FI_ENOTCONN};
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
-		struct shut shut = {.front = {.recv = codes[i]}};
-
-		shut_open(&shut, &plain, message_put);
-		shut_expect_all(&shut);
-		CT_EXPECT_GE(shut.front.recvs, 3);
-		shut_close(&shut);
+		shut_open(t, (struct front){.recv = codes[i]}, message_put);
+		shut_expect_all(t);
+		CT_EXPECT_GE(t->front.recvs, 3);
 	}
 }
 
-CT_TEST(end, what_arrived_is_heard_though_nothing_can_be_sent)
+CT_TEST_F(end, what_arrived_is_heard_though_nothing_can_be_sent)
 {
-	struct shut shut = {.front = {.send = -FI_ESHUTDOWN}};
-
-	shut_open(&shut, &plain, message_answer);
-	shut_expect_all(&shut);
-	CT_EXPECT_GE(shut.front.sends, 1);
-	shut_close(&shut);
+	shut_open(t, (struct front){.send = -FI_ESHUTDOWN}, message_answer);
+	shut_expect_all(t);
+	CT_EXPECT_GE(t->front.sends, 1);
 }
 
-CT_TEST(end, what_arrived_is_heard_though_nothing_can_be_sent_any_more)
+CT_TEST_F(end, what_arrived_is_heard_though_nothing_can_be_sent_any_more)
 {
-	struct shut shut = {.front = {.send = -FI_EAGAIN}};
-
-	shut_open(&shut, &plain, message_put);
-	CT_ASSERT_TRUE(answer(shut.b));
-	shut.front.send = -FI_ESHUTDOWN;
-	shut_expect_all(&shut);
-	shut_close(&shut);
+	shut_open(t, (struct front){.send = -FI_EAGAIN}, message_put);
+	CT_ASSERT_TRUE(answer(t->pair.b));
+	t->front.send = -FI_ESHUTDOWN;
+	shut_expect_all(t);
 }
 
 /* Neither does it keep its owner awake until then. */
-CT_TEST(end, of_an_event_that_does_not_come_a_peer_ends_nevertheless)
+CT_TEST_F(end, of_an_event_that_does_not_come_a_peer_ends_nevertheless)
 {
 	const uint64_t begin = crn_now_ms();
-	struct shut shut = {.front = {.recv = -FI_ESHUTDOWN, .send = -FI_ESHUTDOWN}};
 
-	shut_open(&shut, &plain, message_answer);
-	PAIR_UNTIL(&shut.pair, shut.b->messages == 3);
-	rte_port_progress(shut.b->port);
-	CT_EXPECT_TRUE(crn_list_empty(&shut.b->port->due));
-	PAIR_UNTIL(&shut.pair, shut.b->downs);
-	CT_EXPECT_EQ(shut.b->err, FI_ESHUTDOWN);
+	shut_open(t, (struct front){.recv = -FI_ESHUTDOWN, .send = -FI_ESHUTDOWN},
+		  message_answer);
+	PAIR_UNTIL(&t->pair, t->pair.b->messages == 3);
+	rte_port_progress(t->pair.b->port);
+	CT_EXPECT_TRUE(crn_list_empty(&t->pair.b->port->due));
+	PAIR_UNTIL(&t->pair, t->pair.b->downs);
+	CT_EXPECT_EQ(t->pair.b->err, FI_ESHUTDOWN);
 	CT_EXPECT_GE(crn_now_ms() - begin, RTE_PEER_LINGER);
-	shut_close(&shut);
 }
 
-CT_TEST(end, who_closes_what_is_shut_waits_for_nothing)
+CT_TEST_F(end, who_closes_what_is_shut_waits_for_nothing)
 {
-	struct shut shut = {.front = {.recv = -FI_ESHUTDOWN}};
-
-	shut_open(&shut, &plain, message_put);
-	PAIR_UNTIL(&shut.pair, shut.b->messages == 3);
-	front_remove(&shut.front);
-	rte_peer_close(shut.b->peer, 0);
-	shut.b->peer = NULL;
-	CT_EXPECT_TRUE(crn_list_empty(&shut.b->port->zombies));
-	pair_close(&shut.pair);
+	shut_open(t, (struct front){.recv = -FI_ESHUTDOWN}, message_put);
+	PAIR_UNTIL(&t->pair, t->pair.b->messages == 3);
+	front_remove(&t->front);
+	rte_peer_close(t->pair.b->peer, 0);
+	t->pair.b->peer = NULL;
+	CT_EXPECT_TRUE(crn_list_empty(&t->pair.b->port->zombies));
 }

@@ -23,38 +23,35 @@ static void look(struct rte_peer *peer, uint64_t late)
 	in->deadline.expired(&in->deadline);
 }
 
+CT_FIXTURE(life, struct pair, NULL, pair_close);
+
 /* Who was not there to hear the peer blames itself. */
-CT_TEST(life, a_look_that_is_late_says_nothing)
+CT_TEST_F(life, a_look_that_is_late_says_nothing)
 {
-	struct pair_end *a;
-	struct pair pair;
 	unsigned int i;
 
-	pair_open(&pair, &slow);
-	pair_connect(&pair);
-	a = &pair.end[PAIR_A];
+	pair_up(t, &slow);
 	for (i = 0; i < 3 * LOSS; i++)
-		look(a->peer, 60000);
-	CT_EXPECT_EQ(a->peer->state, RTE_PEER_UP);
+		look(t->a->peer, 60000);
+	CT_EXPECT_EQ(t->a->peer->state, RTE_PEER_UP);
 	/* From here on they are in time, and count. */
 	for (i = 0; i < LOSS; i++)
-		look(a->peer, 0);
-	CT_EXPECT_EQ(a->peer->state, RTE_PEER_UP);
-	look(a->peer, 60000);
+		look(t->a->peer, 0);
+	CT_EXPECT_EQ(t->a->peer->state, RTE_PEER_UP);
+	look(t->a->peer, 60000);
 	for (i = 0; i < LOSS; i++)
-		look(a->peer, 0);
-	CT_EXPECT_EQ(a->peer->state, RTE_PEER_UP);
-	look(a->peer, 0);
-	CT_EXPECT_EQ(a->peer->state, RTE_PEER_DOWN);
-	PAIR_UNTIL(&pair, a->downs);
-	CT_EXPECT_EQ(a->err, FI_ETIMEDOUT);
-	CT_EXPECT_STRSTR(a->log, "silent");
-	pair_close(&pair);
+		look(t->a->peer, 0);
+	CT_EXPECT_EQ(t->a->peer->state, RTE_PEER_UP);
+	look(t->a->peer, 0);
+	CT_EXPECT_EQ(t->a->peer->state, RTE_PEER_DOWN);
+	PAIR_UNTIL(t, t->a->downs);
+	CT_EXPECT_EQ(t->a->err, FI_ETIMEDOUT);
+	CT_EXPECT_STRSTR(t->a->log, "silent");
 }
 
 /* A program that computes makes no progress: as long as its host is there nobody gives a
  * client or a target up. */
-CT_TEST(life, only_routers_have_to_answer)
+CT_TEST_F(life, only_routers_have_to_answer)
 {
 	static const enum rte_role roles[][PAIR_ENDS] = {
 		{RTE_CLIENT, RTE_ROUTER},
@@ -64,7 +61,6 @@ CT_TEST(life, only_routers_have_to_answer)
 	};
 	struct pair_attr attr = slow;
 	struct rte_peer *peer;
-	struct pair pair;
 	unsigned int i, j;
 	int end;
 
@@ -72,15 +68,13 @@ CT_TEST(life, only_routers_have_to_answer)
 		memcpy(attr.role, roles[i], sizeof(attr.role));
 		for (end = 0; end < PAIR_ENDS; end++) {
 			CT_NOTE("row %u, end %d", i, end);
-			pair_open(&pair, &attr);
-			pair_connect(&pair);
-			peer = pair.end[end].peer;
+			pair_up(t, &attr);
+			peer = t->end[end].peer;
 			for (j = 0; j <= LOSS; j++)
 				look(peer, 0);
 			CT_EXPECT_EQ(peer->state, attr.role[!end] == RTE_ROUTER
 							  ? RTE_PEER_DOWN
 							  : RTE_PEER_UP);
-			pair_close(&pair);
 		}
 	}
 }
@@ -99,22 +93,18 @@ static bool is_probed(int fd, const void *what)
 }
 
 /* Three heartbeats have three pauses between probes, and one before them. */
-CT_TEST(life, the_host_of_an_endpoint_is_probed)
+CT_TEST_F(life, the_host_of_an_endpoint_is_probed)
 {
 	struct pair_attr attr = slow;
 	const int pause = 45;
-	struct pair pair;
 
-	pair_open(&pair, &attr);
+	pair_open(t, &attr);
 	CT_EXPECT_EQ(socket_find(is_probed, &pause), -1);
-	pair_connect(&pair);
+	pair_connect(t);
 	CT_EXPECT_TRUE(socket_find(is_probed, &pause) >= 0);
-	pair_close(&pair);
 	attr.role[PAIR_A] = RTE_ROUTER;
-	pair_open(&pair, &attr);
-	pair_connect(&pair);
+	pair_up(t, &attr);
 	CT_EXPECT_EQ(socket_find(is_probed, &pause), -1);
-	pair_close(&pair);
 }
 
 static void see_keepalive(struct front *front, uint8_t *bytes, size_t len)
@@ -130,52 +120,41 @@ static void see_keepalive(struct front *front, uint8_t *bytes, size_t len)
 	front->value = packet.head.flags & RTE_ACKREQ ? keepalive.stamp : keepalive.echo;
 }
 
-CT_TEST(life, who_is_asked_answers_with_the_stamp_that_asked)
+CT_TEST_F(life, who_is_asked_answers_with_the_stamp_that_asked)
 {
 	struct front asks = {.see = see_keepalive}, answers = {.see = see_keepalive};
-	struct pair pair;
 	int i;
 
-	pair_open(&pair, &slow);
-	pair_connect(&pair);
-	front_put(&asks, pair.end[PAIR_A].peer);
-	front_put(&answers, pair.end[PAIR_B].peer);
-	look(pair.end[PAIR_A].peer, 0);
+	pair_up(t, &slow);
+	front_put(&asks, t->a->peer);
+	front_put(&answers, t->b->peer);
+	look(t->a->peer, 0);
 	CT_EXPECT_EQ(asks.seen, 1);
 	CT_EXPECT_NE(asks.value, 0);
-	PAIR_UNTIL(&pair, answers.seen && pair.end[PAIR_A].peer->in->heard);
+	PAIR_UNTIL(t, answers.seen && t->a->peer->in->heard);
 	CT_EXPECT_EQ(answers.value, asks.value);
 	/* An answer is not answered, and not repeated with what is sent next. */
-	rte_peer_expect(pair.end[PAIR_B].peer, RTE_REQUESTS, 1 << 20);
-	PAIR_UNTIL(&pair, pair.end[PAIR_A].peer->in->outlet[RTE_REQUESTS].slots);
+	rte_peer_expect(t->b->peer, RTE_REQUESTS, 1 << 20);
+	PAIR_UNTIL(t, t->a->peer->in->outlet[RTE_REQUESTS].slots);
 	for (i = 0; i < 20; i++)
-		pair_turn(&pair);
+		pair_turn(t);
 	CT_EXPECT_EQ(asks.seen, 1);
 	CT_EXPECT_EQ(answers.seen, 1);
-	front_remove(&asks);
-	front_remove(&answers);
-	pair_close(&pair);
 }
 
 /* Whoever has been heard is not asked. */
-CT_TEST(life, who_was_heard_is_not_asked)
+CT_TEST_F(life, who_was_heard_is_not_asked)
 {
 	struct front asks = {.see = see_keepalive};
-	struct pair_end *a;
-	struct pair pair;
 	unsigned int i;
 
-	pair_open(&pair, &slow);
-	pair_connect(&pair);
-	a = &pair.end[PAIR_A];
-	front_put(&asks, a->peer);
+	pair_up(t, &slow);
+	front_put(&asks, t->a->peer);
 	for (i = 0; i < 2 * LOSS; i++) {
-		a->peer->in->heard = true;
-		a->peer->in->next_look = crn_now_ms();
-		a->peer->in->deadline.expired(&a->peer->in->deadline);
+		t->a->peer->in->heard = true;
+		t->a->peer->in->next_look = crn_now_ms();
+		t->a->peer->in->deadline.expired(&t->a->peer->in->deadline);
 	}
 	CT_EXPECT_EQ(asks.seen, 0);
-	CT_EXPECT_EQ(a->peer->state, RTE_PEER_UP);
-	front_remove(&asks);
-	pair_close(&pair);
+	CT_EXPECT_EQ(t->a->peer->state, RTE_PEER_UP);
 }

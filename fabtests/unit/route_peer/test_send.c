@@ -18,11 +18,16 @@ struct stuck {
 	int err;       /* the last one */
 };
 
+static void stuck_close(struct stuck *stuck)
+{
+	pair_close(&stuck->pair);
+}
+
 static void stuck_open_with(struct stuck *stuck, const struct pair_attr *attr)
 {
+	stuck_close(stuck);
 	*stuck = (struct stuck){0};
-	pair_open(&stuck->pair, attr);
-	pair_connect(&stuck->pair);
+	pair_up(&stuck->pair, attr);
 	stuck->a = &stuck->pair.end[PAIR_A];
 	stuck->b = &stuck->pair.end[PAIR_B];
 	front_put(&stuck->front, stuck->a->peer);
@@ -31,12 +36,6 @@ static void stuck_open_with(struct stuck *stuck, const struct pair_attr *attr)
 static void stuck_open(struct stuck *stuck)
 {
 	stuck_open_with(stuck, &(struct pair_attr){.lands = 32});
-}
-
-static void stuck_close(struct stuck *stuck)
-{
-	front_remove(&stuck->front);
-	pair_close(&stuck->pair);
 }
 
 static void turns(struct stuck *stuck)
@@ -92,84 +91,73 @@ static void post_packed(struct pair_end *end, uint64_t seq)
 	rte_tx_post(tx);
 }
 
-CT_TEST(send, payload_is_counted_wherever_it_is)
-{
-	static struct stuck stuck;
+CT_FIXTURE(send, struct stuck, stuck_open, stuck_close);
 
-	stuck_open(&stuck);
-	CT_EXPECT_TRUE(post(&stuck, 1));
-	post_packed(stuck.a, 2);
-	expect_in_order(&stuck, 2);
-	CT_EXPECT_EQ(stuck.a->peer->stats_tx_bytes, 13);
-	CT_EXPECT_EQ(stuck.b->peer->stats_rx_bytes, 13);
-	stuck_close(&stuck);
+CT_TEST_F(send, payload_is_counted_wherever_it_is)
+{
+	CT_EXPECT_TRUE(post(t, 1));
+	post_packed(t->a, 2);
+	expect_in_order(t, 2);
+	CT_EXPECT_EQ(t->a->peer->stats_tx_bytes, 13);
+	CT_EXPECT_EQ(t->b->peer->stats_rx_bytes, 13);
 }
 
-CT_TEST(send, what_is_stuck_keeps_its_order)
+CT_TEST_F(send, what_is_stuck_keeps_its_order)
 {
-	static struct stuck stuck;
 	uint64_t seq;
 
-	stuck_open(&stuck);
-	stuck.front.send = -FI_EAGAIN;
+	t->front.send = -FI_EAGAIN;
 	for (seq = 1; seq <= 4; seq++)
-		CT_ASSERT_TRUE(post(&stuck, seq));
-	turns(&stuck);
-	CT_EXPECT_EQ(stuck.b->messages, 0);
-	CT_EXPECT_EQ(stuck.a->downs, 0);
-	stuck.front.send = 0;
-	expect_in_order(&stuck, 4);
-	PAIR_UNTIL(&stuck.pair, stuck.counts[0] == 4);
-	stuck_close(&stuck);
+		CT_ASSERT_TRUE(post(t, seq));
+	turns(t);
+	CT_EXPECT_EQ(t->b->messages, 0);
+	CT_EXPECT_EQ(t->a->downs, 0);
+	t->front.send = 0;
+	expect_in_order(t, 4);
+	PAIR_UNTIL(&t->pair, t->counts[0] == 4);
 }
 
-CT_TEST(send, nothing_overtakes_what_is_stuck)
+CT_TEST_F(send, nothing_overtakes_what_is_stuck)
 {
-	static struct stuck stuck;
 	struct rte_tx *direct;
 
-	stuck_open(&stuck);
-	stuck.front.send = -FI_EAGAIN;
-	CT_ASSERT_TRUE(post(&stuck, 1));
+	t->front.send = -FI_EAGAIN;
+	CT_ASSERT_TRUE(post(t, 1));
 	/* There is room again, which nobody has noticed. */
-	stuck.front.send = 0;
-	CT_EXPECT_EQ(rte_tx_direct(stuck.a->peer), NULL);
-	CT_ASSERT_TRUE(post(&stuck, 2));
-	expect_in_order(&stuck, 2);
-	direct = rte_tx_direct(stuck.a->peer);
+	t->front.send = 0;
+	CT_EXPECT_EQ(rte_tx_direct(t->a->peer), NULL);
+	CT_ASSERT_TRUE(post(t, 2));
+	expect_in_order(t, 2);
+	direct = rte_tx_direct(t->a->peer);
 	CT_ASSERT_NE(direct, NULL);
-	stuck.front.write = -FI_EAGAIN;
+	t->front.write = -FI_EAGAIN;
 	CT_EXPECT_EQ(rte_tx_rma(direct, &(struct fi_msg_rma){0}, false, 0), -FI_EAGAIN);
-	stuck_close(&stuck);
 }
 
 /* A payload that is in the slot stays there: only the message is tried again. */
-CT_TEST(send, a_payload_is_written_once)
+CT_TEST_F(send, a_payload_is_written_once)
 {
-	static struct stuck stuck;
 	struct pair_message message = {
 		.seq = 1, .data = data, .len = sizeof(data), .piece = RTE_EAGER};
 
-	stuck_open(&stuck);
-	CT_ASSERT_TRUE(pair_send(stuck.a, &message, NULL, NULL));
-	PAIR_UNTIL(&stuck.pair, stuck.a->peer->in->outlet[RTE_REQUESTS].slots);
+	CT_ASSERT_TRUE(pair_send(t->a, &message, NULL, NULL));
+	PAIR_UNTIL(&t->pair, t->a->peer->in->outlet[RTE_REQUESTS].slots);
 	message.offset = RTE_EAGER;
 	message.piece = sizeof(data) - RTE_EAGER;
 	message.slot = true;
-	stuck.front.write = -FI_EAGAIN;
-	CT_ASSERT_TRUE(pair_send(stuck.a, &message, note_done, &stuck));
-	turns(&stuck);
-	CT_EXPECT_GT(stuck.front.writes, 1);
-	stuck.front.write = 0;
-	stuck.front.send = -FI_EAGAIN;
-	stuck.front.sends = stuck.front.writes = 0;
-	turns(&stuck);
-	CT_EXPECT_GT(stuck.front.sends, 1);
-	CT_EXPECT_EQ(stuck.front.writes, 1);
-	stuck.front.send = 0;
-	PAIR_UNTIL(&stuck.pair, stuck.b->messages == 2 && stuck.counts[0]);
-	CT_EXPECT_EQ(stuck.front.writes, 1);
-	stuck_close(&stuck);
+	t->front.write = -FI_EAGAIN;
+	CT_ASSERT_TRUE(pair_send(t->a, &message, note_done, t));
+	turns(t);
+	CT_EXPECT_GT(t->front.writes, 1);
+	t->front.write = 0;
+	t->front.send = -FI_EAGAIN;
+	t->front.sends = t->front.writes = 0;
+	turns(t);
+	CT_EXPECT_GT(t->front.sends, 1);
+	CT_EXPECT_EQ(t->front.writes, 1);
+	t->front.send = 0;
+	PAIR_UNTIL(&t->pair, t->b->messages == 2 && t->counts[0]);
+	CT_EXPECT_EQ(t->front.writes, 1);
 }
 
 static uint8_t region[sizeof(data)];
@@ -191,150 +179,130 @@ static bool place(struct stuck *stuck, uint64_t addr, uint64_t key)
 }
 
 /* Also when it does not go at once, and with what was stuck before it. */
-CT_TEST(send, what_is_placed_is_there_before_the_next_message)
+CT_TEST_F(send, what_is_placed_is_there_before_the_next_message)
 {
-	static struct stuck stuck;
 	struct fid_mr *mr;
 	uint64_t addr;
 
-	stuck_open(&stuck);
 	memset(data, 5, sizeof(data));
 	memset(region, 0, sizeof(region));
-	CT_ASSERT_EQ(fi_mr_reg(stuck.b->port->domain, region, sizeof(region),
+	CT_ASSERT_EQ(fi_mr_reg(t->b->port->domain, region, sizeof(region),
 			       FI_REMOTE_WRITE, 0, 999, 0, &mr, NULL),
 		     0);
-	addr = stuck.b->port->virt_addr ? (uintptr_t)region : 0;
-	stuck.front.send = stuck.front.write = -FI_EAGAIN;
-	CT_ASSERT_TRUE(post(&stuck, 1));
-	stuck.front.send = 0;
-	CT_ASSERT_TRUE(place(&stuck, addr, fi_mr_key(mr)));
-	CT_EXPECT_EQ(stuck.front.writes, 0);
-	CT_ASSERT_TRUE(post(&stuck, 2));
-	turns(&stuck);
-	CT_EXPECT_EQ(stuck.b->messages, 1);
-	CT_EXPECT_GT(stuck.front.writes, 1);
-	stuck.front.write = 0;
-	PAIR_UNTIL(&stuck.pair, stuck.b->messages == 2);
+	addr = t->b->port->virt_addr ? (uintptr_t)region : 0;
+	t->front.send = t->front.write = -FI_EAGAIN;
+	CT_ASSERT_TRUE(post(t, 1));
+	t->front.send = 0;
+	CT_ASSERT_TRUE(place(t, addr, fi_mr_key(mr)));
+	CT_EXPECT_EQ(t->front.writes, 0);
+	CT_ASSERT_TRUE(post(t, 2));
+	turns(t);
+	CT_EXPECT_EQ(t->b->messages, 1);
+	CT_EXPECT_GT(t->front.writes, 1);
+	t->front.write = 0;
+	PAIR_UNTIL(&t->pair, t->b->messages == 2);
 	CT_EXPECT_MEMEQ(region, data, sizeof(region));
-	PAIR_UNTIL(&stuck.pair, stuck.counts[0] == 3);
-	CT_EXPECT_EQ(stuck.a->peer->in->txs_used, 0);
+	PAIR_UNTIL(&t->pair, t->counts[0] == 3);
+	CT_EXPECT_EQ(t->a->peer->in->txs_used, 0);
 	CT_EXPECT_EQ(fi_close(&mr->fid), 0);
-	stuck_close(&stuck);
 }
 
-CT_TEST(send, what_cannot_be_placed_ends_the_peer)
+CT_TEST_F(send, what_cannot_be_placed_ends_the_peer)
 {
-	static struct stuck stuck;
-
-	stuck_open(&stuck);
-	CT_ASSERT_TRUE(place(&stuck, 0, 12345));
-	PAIR_UNTIL(&stuck.pair, stuck.a->downs);
-	CT_EXPECT_EQ(stuck.counts[0], 0);
-	CT_EXPECT_EQ(stuck.counts[1], 1);
-	stuck_close(&stuck);
+	CT_ASSERT_TRUE(place(t, 0, 12345));
+	PAIR_UNTIL(&t->pair, t->a->downs);
+	CT_EXPECT_EQ(t->counts[0], 0);
+	CT_EXPECT_EQ(t->counts[1], 1);
 }
 
-CT_TEST(send, a_peer_is_idle_when_all_requests_are_known_to_be_gone)
+CT_TEST_F(send, a_peer_is_idle_when_all_requests_are_known_to_be_gone)
 {
 	const struct pair_attr attr = {.receives = {2, 2}};
-	static struct stuck stuck;
 
-	stuck_open_with(&stuck, &attr);
-	CT_EXPECT_TRUE(rte_peer_idle(stuck.a->peer));
-	CT_ASSERT_TRUE(post(&stuck, 1));
-	CT_EXPECT_FALSE(rte_peer_idle(stuck.a->peer));
-	PAIR_UNTIL(&stuck.pair, stuck.b->messages && stuck.counts[0]);
-	turns(&stuck);
-	CT_EXPECT_FALSE(rte_peer_idle(stuck.a->peer));
-	pair_put_all(stuck.b);
-	PAIR_UNTIL(&stuck.pair, rte_peer_idle(stuck.a->peer));
-	stuck_close(&stuck);
+	stuck_open_with(t, &attr);
+	CT_EXPECT_TRUE(rte_peer_idle(t->a->peer));
+	CT_ASSERT_TRUE(post(t, 1));
+	CT_EXPECT_FALSE(rte_peer_idle(t->a->peer));
+	PAIR_UNTIL(&t->pair, t->b->messages && t->counts[0]);
+	turns(t);
+	CT_EXPECT_FALSE(rte_peer_idle(t->a->peer));
+	pair_put_all(t->b);
+	PAIR_UNTIL(&t->pair, rte_peer_idle(t->a->peer));
 }
 
 /* Whatever the owner takes, this room's own messages still have theirs. */
-CT_TEST(send, the_owner_leaves_some_to_control)
+CT_TEST_F(send, the_owner_leaves_some_to_control)
 {
-	static struct stuck stuck;
 	struct rte_peer_inside *in;
 	struct rte_tx *tx[64];
 	uint32_t taken = 0, own = 0, i;
 
-	stuck_open(&stuck);
-	in = stuck.a->peer->in;
+	in = t->a->peer->in;
 	CT_ASSERT_LE(in->txs, 64);
-	while ((tx[taken] = rte_tx_get(stuck.a->peer, RTE_LANES, RTE_SMALL_ROOM)))
+	while ((tx[taken] = rte_tx_get(t->a->peer, RTE_LANES, RTE_SMALL_ROOM)))
 		taken++;
 	CT_EXPECT_EQ(taken, in->txs - PEER_TXS_CONTROL);
-	CT_EXPECT_EQ(rte_tx_direct(stuck.a->peer), NULL);
-	while ((tx[taken + own] = send_control(stuck.a->peer)))
+	CT_EXPECT_EQ(rte_tx_direct(t->a->peer), NULL);
+	while ((tx[taken + own] = send_control(t->a->peer)))
 		own++;
 	CT_EXPECT_EQ(own, PEER_TXS_CONTROL);
 	for (i = 0; i < taken + own; i++)
 		rte_tx_drop(tx[i]);
 	CT_EXPECT_EQ(in->txs_used, 0);
-	stuck_close(&stuck);
 }
 
 /*
  * A peer keeps one buffer for itself, for the day that the arena has none. Operations of
  * the lower provider's own have no buffer, and leave it alone.
  */
-CT_TEST(send, the_last_buffer_stays_the_peers)
+CT_TEST_F(send, the_last_buffer_stays_the_peers)
 {
 	const struct pair_attr attr = {.messages = 30};
-	static struct stuck stuck;
 	struct rte_peer_inside *in;
 	struct rte_tx *tx[64];
 	uint32_t taken = 0, i;
 
-	stuck_open_with(&stuck, &attr);
-	in = stuck.a->peer->in;
-	while ((tx[taken] = rte_tx_get(stuck.a->peer, RTE_LANES, RTE_SEND_ROOM)))
+	stuck_open_with(t, &attr);
+	in = t->a->peer->in;
+	while ((tx[taken] = rte_tx_get(t->a->peer, RTE_LANES, RTE_SEND_ROOM)))
 		taken++;
 	CT_ASSERT_GT(taken, 0);
 	CT_EXPECT_TRUE(tx[taken - 1]->in->last);
 	CT_EXPECT_EQ(in->last, NULL);
 	for (i = 0; i < taken; i++)
 		rte_tx_drop(tx[i]);
-	stuck.front.write = -FI_EAGAIN;
+	t->front.write = -FI_EAGAIN;
 	for (i = 0; i < in->txs; i++) {
-		tx[0] = rte_tx_direct(stuck.a->peer);
+		tx[0] = rte_tx_direct(t->a->peer);
 		CT_ASSERT_NE(tx[0], NULL);
 		rte_tx_rma(tx[0], &(struct fi_msg_rma){0}, false, 0);
 	}
 	CT_EXPECT_NE(in->last, NULL);
-	stuck_close(&stuck);
 }
 
 /* A send that fails is the end of the peer, with its code, whenever it fails. */
-CT_TEST(send, what_cannot_be_sent_ends_the_peer)
+CT_TEST_F(send, what_cannot_be_sent_ends_the_peer)
 {
-	static struct stuck stuck;
-
-	stuck_open(&stuck);
-	stuck.front.send = -FI_ENOTCONN;
-	CT_ASSERT_TRUE(post(&stuck, 1));
-	PAIR_UNTIL(&stuck.pair, stuck.a->downs);
-	CT_EXPECT_EQ(stuck.a->err, FI_ENOTCONN);
-	stuck_close(&stuck);
+	t->front.send = -FI_ENOTCONN;
+	CT_ASSERT_TRUE(post(t, 1));
+	PAIR_UNTIL(&t->pair, t->a->downs);
+	CT_EXPECT_EQ(t->a->err, FI_ENOTCONN);
+	stuck_close(t);
 	/* Its end is told with that of the peer. */
-	CT_EXPECT_EQ(stuck.counts[0], 0);
-	CT_EXPECT_EQ(stuck.counts[1], 1);
-	CT_EXPECT_EQ(stuck.err, FI_ECANCELED);
+	CT_EXPECT_EQ(t->counts[0], 0);
+	CT_EXPECT_EQ(t->counts[1], 1);
+	CT_EXPECT_EQ(t->err, FI_ECANCELED);
 }
 
-CT_TEST(send, what_cannot_be_sent_later_ends_the_peer)
+CT_TEST_F(send, what_cannot_be_sent_later_ends_the_peer)
 {
-	static struct stuck stuck;
-
-	stuck_open(&stuck);
-	stuck.front.send = -FI_EAGAIN;
-	CT_ASSERT_TRUE(post(&stuck, 1));
-	stuck.front.send = -FI_ENOTCONN;
-	PAIR_UNTIL(&stuck.pair, stuck.a->downs);
-	CT_EXPECT_EQ(stuck.a->err, FI_ENOTCONN);
-	stuck_close(&stuck);
-	CT_EXPECT_EQ(stuck.counts[1], 1);
+	t->front.send = -FI_EAGAIN;
+	CT_ASSERT_TRUE(post(t, 1));
+	t->front.send = -FI_ENOTCONN;
+	PAIR_UNTIL(&t->pair, t->a->downs);
+	CT_EXPECT_EQ(t->a->err, FI_ENOTCONN);
+	stuck_close(t);
+	CT_EXPECT_EQ(t->counts[1], 1);
 }
 
 /* A completion queue that tells of one error, and of nothing else. */
@@ -367,40 +335,36 @@ static void fail(struct rte_port *port, struct inside_op *op, int err)
 	CT_EXPECT_EQ(cq_error.err, 0);
 }
 
-CT_TEST(send, what_completes_with_an_error_ends_the_peer)
+CT_TEST_F(send, what_completes_with_an_error_ends_the_peer)
 {
-	static struct stuck stuck;
 	struct rte_tx_inside *tx;
 
-	stuck_open(&stuck);
-	stuck.front.swallow = true;
-	CT_ASSERT_TRUE(post(&stuck, 1));
-	CT_ASSERT_FALSE(crn_list_empty(&stuck.a->peer->in->sent));
-	tx = crn_container_of(stuck.a->peer->in->sent.next, struct rte_tx_inside, entry);
-	fail(stuck.a->port, &tx->op, FI_ECONNRESET);
-	CT_EXPECT_EQ(stuck.counts[1], 1);
-	CT_EXPECT_EQ(stuck.err, FI_ECONNRESET);
-	CT_EXPECT_EQ(stuck.a->downs, 1);
-	CT_EXPECT_EQ(stuck.a->err, FI_ECONNRESET);
-	stuck_close(&stuck);
-	CT_EXPECT_EQ(stuck.counts[1], 1);
+	t->front.swallow = true;
+	CT_ASSERT_TRUE(post(t, 1));
+	CT_ASSERT_FALSE(crn_list_empty(&t->a->peer->in->sent));
+	tx = crn_container_of(t->a->peer->in->sent.next, struct rte_tx_inside, entry);
+	fail(t->a->port, &tx->op, FI_ECONNRESET);
+	CT_EXPECT_EQ(t->counts[1], 1);
+	CT_EXPECT_EQ(t->err, FI_ECONNRESET);
+	CT_EXPECT_EQ(t->a->downs, 1);
+	CT_EXPECT_EQ(t->a->err, FI_ECONNRESET);
+	stuck_close(t);
+	CT_EXPECT_EQ(t->counts[1], 1);
 }
 
 /* The payload of a message, which the lower provider tells of by errors alone. */
-CT_TEST(send, what_cannot_be_written_ends_the_peer)
+CT_TEST_F(send, what_cannot_be_written_ends_the_peer)
 {
-	static struct stuck stuck;
 	struct rte_tx_inside *tx;
 
-	stuck_open(&stuck);
-	stuck.front.swallow = true;
-	CT_ASSERT_TRUE(post(&stuck, 1));
-	CT_ASSERT_FALSE(crn_list_empty(&stuck.a->peer->in->sent));
-	tx = crn_container_of(stuck.a->peer->in->sent.next, struct rte_tx_inside, entry);
-	fail(stuck.a->port, &tx->data_op, FI_ECONNRESET);
-	CT_EXPECT_EQ(stuck.a->downs, 1);
-	CT_EXPECT_EQ(stuck.a->err, FI_ECONNRESET);
-	CT_EXPECT_EQ(stuck.counts[1], 0);
-	stuck_close(&stuck);
-	CT_EXPECT_EQ(stuck.counts[1], 1);
+	t->front.swallow = true;
+	CT_ASSERT_TRUE(post(t, 1));
+	CT_ASSERT_FALSE(crn_list_empty(&t->a->peer->in->sent));
+	tx = crn_container_of(t->a->peer->in->sent.next, struct rte_tx_inside, entry);
+	fail(t->a->port, &tx->data_op, FI_ECONNRESET);
+	CT_EXPECT_EQ(t->a->downs, 1);
+	CT_EXPECT_EQ(t->a->err, FI_ECONNRESET);
+	CT_EXPECT_EQ(t->counts[1], 0);
+	stuck_close(t);
+	CT_EXPECT_EQ(t->counts[1], 1);
 }

@@ -47,11 +47,17 @@ static void way_begin(struct way *way)
 /* And B has granted as many slots as there may be. */
 static void way_open(struct way *way)
 {
-	pair_open(&way->pair, &(struct pair_attr){.lands = 32});
-	pair_connect(&way->pair);
+	pair_up(&way->pair, &(struct pair_attr){.lands = 32});
 	way_begin(way);
 	PAIR_UNTIL(&way->pair, outlet(way)->slots == SHARE);
 }
+
+static void way_close(struct way *way)
+{
+	pair_close(&way->pair);
+}
+
+CT_FIXTURE(slot, struct way, way_open, way_close);
 
 /* The next piece, through a slot. False: there is none, or no credit. */
 static bool way_next(struct way *way)
@@ -101,28 +107,25 @@ static void fill_all(struct way *way)
 		expect_payload(way, crn_container_of(entry, struct rte_rx, entry));
 }
 
-CT_TEST(slot, is_granted_again_when_its_message_was_put)
+CT_TEST_F(slot, is_granted_again_when_its_message_was_put)
 {
-	static struct way way;
 	unsigned int round;
 
-	way_open(&way);
-	fill_all(&way);
-	CT_EXPECT_EQ(way.b->messages, 1 + SHARE);
+	fill_all(t);
+	CT_EXPECT_EQ(t->b->messages, 1 + SHARE);
 	/* Those that are free are granted again, the others are not. */
 	for (round = 0; round < 12; round++) {
-		put_newest(way.b);
-		put_newest(way.b);
-		PAIR_UNTIL(&way.pair,
-			   outlet(&way)->slots == 2 && outlet(&way)->flow.credits >= 2);
-		fill_all(&way);
-		CT_EXPECT_EQ(way.b->messages, 1 + SHARE + 2 * (round + 1));
+		put_newest(t->b);
+		put_newest(t->b);
+		PAIR_UNTIL(&t->pair,
+			   outlet(t)->slots == 2 && outlet(t)->flow.credits >= 2);
+		fill_all(t);
+		CT_EXPECT_EQ(t->b->messages, 1 + SHARE + 2 * (round + 1));
 	}
-	pair_put_all(way.b);
-	PAIR_UNTIL(&way.pair, outlet(&way)->slots == SHARE);
-	turns(&way.pair);
-	CT_EXPECT_EQ(outlet(&way)->slots, SHARE);
-	pair_close(&way.pair);
+	pair_put_all(t->b);
+	PAIR_UNTIL(&t->pair, outlet(t)->slots == SHARE);
+	turns(&t->pair);
+	CT_EXPECT_EQ(outlet(t)->slots, SHARE);
 }
 
 static void expect_left(struct way *way, unsigned int messages)
@@ -133,129 +136,105 @@ static void expect_left(struct way *way, unsigned int messages)
 	CT_EXPECT_EQ(b->err, FI_EIO);
 	CT_EXPECT_EQ(b->messages, messages);
 	CT_EXPECT_STRSTR(b->log, "slot that it has not");
-	pair_close(&way->pair);
 }
 
-CT_TEST(slot, is_not_filled_before_it_was_told)
+CT_TEST_F(slot, is_not_filled_before_it_was_told)
 {
-	static struct way way;
-	struct peer_outlet *out;
+	struct peer_outlet *out = outlet(t);
 
-	way_open(&way);
-	out = outlet(&way);
-	way.b->peer->in->inlet[RTE_REQUESTS].land[out->slot[out->first].id].told = false;
-	CT_ASSERT_TRUE(way_next(&way));
-	expect_left(&way, 1);
+	t->b->peer->in->inlet[RTE_REQUESTS].land[out->slot[out->first].id].told = false;
+	CT_ASSERT_TRUE(way_next(t));
+	expect_left(t, 1);
 }
 
-CT_TEST(slot, is_not_filled_without_being_granted)
+CT_TEST_F(slot, is_not_filled_without_being_granted)
 {
-	static struct way way;
-	struct peer_outlet *out;
+	struct peer_outlet *out = outlet(t);
 
-	way_open(&way);
-	out = outlet(&way);
 	out->slot[out->first].id = SHARE;
-	CT_ASSERT_TRUE(way_next(&way));
-	expect_left(&way, 1);
+	CT_ASSERT_TRUE(way_next(t));
+	expect_left(t, 1);
 }
 
-CT_TEST(slot, is_filled_once)
+CT_TEST_F(slot, is_filled_once)
 {
-	static struct way way;
-	struct peer_outlet *out;
-	struct rte_grant_slot slot;
+	struct peer_outlet *out = outlet(t);
+	const struct rte_grant_slot slot = out->slot[out->first];
 
-	way_open(&way);
-	out = outlet(&way);
-	slot = out->slot[out->first];
-	CT_ASSERT_TRUE(way_next(&way));
+	CT_ASSERT_TRUE(way_next(t));
 	out->slot[out->first] = slot;
-	CT_ASSERT_TRUE(way_next(&way));
-	expect_left(&way, 2);
+	CT_ASSERT_TRUE(way_next(t));
+	expect_left(t, 2);
 }
 
 /* To send it on: the descriptor of where the payload is, the slot's or the message's. */
-CT_TEST(slot, has_a_descriptor_of_its_own)
+CT_TEST_F(slot, has_a_descriptor_of_its_own)
 {
-	static struct way way;
 	struct rte_rx *rx;
 
-	way_open(&way);
-	CT_ASSERT_TRUE(way_next(&way));
-	PAIR_UNTIL(&way.pair, way.b->messages == 2);
-	rx = crn_container_of(way.b->rxs.next, struct rte_rx, entry);
+	CT_ASSERT_TRUE(way_next(t));
+	PAIR_UNTIL(&t->pair, t->b->messages == 2);
+	rx = crn_container_of(t->b->rxs.next, struct rte_rx, entry);
 	CT_ASSERT_NE(rx->in->land, NULL);
-	CT_EXPECT_NE(arena_desc(rx->in->land, way.b->port),
-		     arena_desc(rx->in->buf, way.b->port));
-	CT_EXPECT_EQ(rte_rx_desc(rx, way.b->port), arena_desc(rx->in->land, way.b->port));
-	way.message.slot = false;
-	CT_ASSERT_TRUE(way_next(&way));
-	PAIR_UNTIL(&way.pair, way.b->messages == 3);
-	rx = crn_container_of(way.b->rxs.prev, struct rte_rx, entry);
-	CT_EXPECT_EQ(rte_rx_desc(rx, way.b->port), arena_desc(rx->in->buf, way.b->port));
-	pair_close(&way.pair);
+	CT_EXPECT_NE(arena_desc(rx->in->land, t->b->port),
+		     arena_desc(rx->in->buf, t->b->port));
+	CT_EXPECT_EQ(rte_rx_desc(rx, t->b->port), arena_desc(rx->in->land, t->b->port));
+	t->message.slot = false;
+	CT_ASSERT_TRUE(way_next(t));
+	PAIR_UNTIL(&t->pair, t->b->messages == 3);
+	rx = crn_container_of(t->b->rxs.prev, struct rte_rx, entry);
+	CT_EXPECT_EQ(rte_rx_desc(rx, t->b->port), arena_desc(rx->in->buf, t->b->port));
 }
 
 /* What is dropped gives its slot back, as the next one. */
-CT_TEST(slot, of_a_dropped_message_is_the_next)
+CT_TEST_F(slot, of_a_dropped_message_is_the_next)
 {
-	static struct way way;
 	struct rte_tx *tx;
 	uint32_t id;
 
-	way_open(&way);
-	id = outlet(&way)->slot[outlet(&way)->first].id;
-	tx = rte_tx_get(way.a->peer, RTE_REQUESTS, RTE_SMALL_ROOM);
+	id = outlet(t)->slot[outlet(t)->first].id;
+	tx = rte_tx_get(t->a->peer, RTE_REQUESTS, RTE_SMALL_ROOM);
 	CT_ASSERT_NE(tx, NULL);
 	CT_ASSERT_TRUE(rte_tx_slot(tx));
-	CT_EXPECT_EQ(outlet(&way)->slots, SHARE - 1);
+	CT_EXPECT_EQ(outlet(t)->slots, SHARE - 1);
 	rte_tx_drop(tx);
-	CT_EXPECT_EQ(outlet(&way)->slots, SHARE);
-	CT_EXPECT_EQ(outlet(&way)->slot[outlet(&way)->first].id, id);
-	pair_close(&way.pair);
+	CT_EXPECT_EQ(outlet(t)->slots, SHARE);
+	CT_EXPECT_EQ(outlet(t)->slot[outlet(t)->first].id, id);
 }
 
 /* As many slots as would be 0 in 32 bits. */
-CT_TEST(slot, are_granted_for_whatever_is_to_come)
+CT_TEST_F(slot, are_granted_for_whatever_is_to_come)
 {
-	struct pair pair;
-
-	pair_open(&pair, &(struct pair_attr){.lands = 32});
-	pair_connect(&pair);
-	rte_peer_expect(pair.end[PAIR_B].peer, RTE_REQUESTS, UINT64_C(65536) << 32);
-	PAIR_UNTIL(&pair, pair.end[PAIR_A].peer->in->outlet[RTE_REQUESTS].slots == SHARE);
-	pair_close(&pair);
+	pair_up(&t->pair, &(struct pair_attr){.lands = 32});
+	rte_peer_expect(t->pair.b->peer, RTE_REQUESTS, UINT64_C(65536) << 32);
+	PAIR_UNTIL(&t->pair, t->pair.a->peer->in->outlet[RTE_REQUESTS].slots == SHARE);
 }
 
 /* --- Quotas --- */
 
-CT_TEST(slot, of_all_peers_together_are_no_more_than_the_quota)
+CT_TEST_F(slot, of_all_peers_together_are_no_more_than_the_quota)
 {
 	struct rte_quota quota = {.limit = 3};
-	static struct way way;
 
-	pair_open(&way.pair, &(struct pair_attr){.lands = 32});
-	pair_connect(&way.pair);
-	rte_peer_quota(way.pair.end[PAIR_B].peer, &quota);
-	way_begin(&way);
-	PAIR_UNTIL(&way.pair, outlet(&way)->slots == 3);
-	turns(&way.pair);
-	CT_EXPECT_EQ(outlet(&way)->slots, 3);
+	pair_up(&t->pair, &(struct pair_attr){.lands = 32});
+	rte_peer_quota(t->pair.b->peer, &quota);
+	way_begin(t);
+	PAIR_UNTIL(&t->pair, outlet(t)->slots == 3);
+	turns(&t->pair);
+	CT_EXPECT_EQ(outlet(t)->slots, 3);
 	CT_EXPECT_EQ(quota.used, 3);
 	CT_EXPECT_GT(quota.reached, 0);
 	/* One that is free again is granted again, and more of them with the limit. */
-	CT_ASSERT_TRUE(way_next(&way));
-	PAIR_UNTIL(&way.pair, way.b->messages == 2);
+	CT_ASSERT_TRUE(way_next(t));
+	PAIR_UNTIL(&t->pair, t->b->messages == 2);
 	CT_EXPECT_EQ(quota.used, 3);
 	quota.limit = 5;
-	pair_put_all(way.b);
-	PAIR_UNTIL(&way.pair, outlet(&way)->slots == 5);
+	pair_put_all(t->b);
+	PAIR_UNTIL(&t->pair, outlet(t)->slots == 5);
 	CT_EXPECT_EQ(quota.used, 5);
-	rte_peer_quota(way.b->peer, NULL);
+	rte_peer_quota(t->b->peer, NULL);
 	CT_EXPECT_EQ(quota.used, 0);
-	rte_peer_quota(way.b->peer, &quota);
+	rte_peer_quota(t->b->peer, &quota);
 	CT_EXPECT_EQ(quota.used, 5);
-	rte_peer_quota(way.b->peer, NULL);
-	pair_close(&way.pair);
+	rte_peer_quota(t->b->peer, NULL);
 }

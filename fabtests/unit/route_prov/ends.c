@@ -91,6 +91,7 @@ void ends_close(struct ends *ends)
 	close_fid(ends->eq ? &ends->eq->fid : NULL);
 	close_fid(ends->fabric ? &ends->fabric->fid : NULL);
 	fi_freeinfo(ends->info);
+	memset(ends, 0, sizeof(*ends));
 	unlink(ends_file);
 }
 

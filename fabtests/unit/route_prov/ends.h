@@ -41,6 +41,7 @@ struct ends_event {
 /* All but pep. */
 void ends_open(struct ends *ends);
 void ends_listen(struct ends *ends);
+/* Closes what is open. */
 void ends_close(struct ends *ends);
 struct fid_ep *ends_ep(struct ends *ends, struct fi_info *info);
 /* fi_connect to that end. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <arpa/inet.h>
+#include <stdio.h>
 #include "router.h"
 
 static const char router_conf[] =
@@ -164,9 +165,28 @@ void router_close(struct router *router)
 	for (i = 0; i < router->peers; i++)
 		if (router->peer[i])
 			rte_peer_close(router->peer[i], 0);
-	rte_listener_close(router->listener);
-	CT_EXPECT_EQ(rte_port_close(router->port), 0);
-	rte_arena_close(router->arena);
-	rte_net_close(router->net);
+	if (router->listener)
+		rte_listener_close(router->listener);
+	if (router->port)
+		CT_EXPECT_EQ(rte_port_close(router->port), 0);
+	if (router->arena)
+		rte_arena_close(router->arena);
+	if (router->net)
+		rte_net_close(router->net);
 	rte_config_free(router->config);
+	memset(router, 0, sizeof(*router));
+}
+
+void router_config(const struct router *first, const struct router *second,
+		   const char *routing)
+{
+	char lines[128];
+	int len;
+
+	len = snprintf(lines, sizeof(lines), "router = tcp://127.0.0.1:%u\n",
+		       first->number);
+	if (second)
+		snprintf(lines + len, sizeof(lines) - (size_t)len,
+			 "router = tcp://127.0.0.1:%u\n", second->number);
+	ends_config(lines, routing);
 }

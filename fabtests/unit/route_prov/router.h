@@ -26,7 +26,7 @@ struct router {
 	enum router_answer answer;
 	int status;
 	uint64_t of; /* whose status that is; 0: its own */
-	const char *uri;
+	char uri[64];
 	uint64_t features; /* that it leaves of those which are asked for */
 	struct rte_peer *peer[ROUTER_PEERS];
 	unsigned int peers, asked, acked, shut;
@@ -36,7 +36,11 @@ struct router {
 
 void router_open(struct router *router, uint64_t node);
 void router_turn(struct router *router);
+/* Closes what is open. */
 void router_close(struct router *router);
+/* ends_config with one router, or with both: second may be NULL. */
+void router_config(const struct router *first, const struct router *second,
+		   const char *routing);
 /* Ends the connection that was accepted last, with SHUTDOWN and that status. */
 void router_shutdown(struct router *router, int status);
 

@@ -10,6 +10,24 @@ static struct fi_info *request;
 static struct fid_mr *mr;
 static uint8_t memory[LEN], from[LEN];
 
+static void close_if(struct fid *fid)
+{
+	if (fid)
+		CT_EXPECT_EQ(fi_close(fid), 0);
+}
+
+static void end(struct ends **t)
+{
+	close_if(active ? &active->fid : NULL);
+	close_if(passive ? &passive->fid : NULL);
+	close_if(mr ? &mr->fid : NULL);
+	fi_freeinfo(request);
+	ends_close(&ends);
+	active = passive = NULL;
+	mr = NULL;
+	request = NULL;
+}
+
 /* bypass: of who accepts. */
 static void begin(bool bypass)
 {
@@ -35,20 +53,7 @@ static void begin(bool bypass)
 	memset(from, 7, LEN);
 }
 
-static void close_if(struct fid *fid)
-{
-	if (fid)
-		CT_EXPECT_EQ(fi_close(fid), 0);
-}
-
-static void end(void)
-{
-	close_if(active ? &active->fid : NULL);
-	close_if(passive ? &passive->fid : NULL);
-	close_if(mr ? &mr->fid : NULL);
-	fi_freeinfo(request);
-	ends_close(&ends);
-}
+CT_FIXTURE(bypass, struct ends *, NULL, end);
 
 /* FI_E* of the next completion; 0: a success. */
 static int completion(void)
@@ -92,7 +97,7 @@ static void writes(void)
 		CT_EXPECT_EQ(write_one(LEN, fi_mr_key(mr)), 0);
 }
 
-CT_TEST(bypass, bytes_come_and_go)
+CT_TEST_F(bypass, bytes_come_and_go)
 {
 	begin(true);
 	CT_EXPECT_FALSE(lent());
@@ -103,20 +108,18 @@ CT_TEST(bypass, bytes_come_and_go)
 	memset(memory, 9, LEN);
 	CT_EXPECT_EQ(read_one(), 0);
 	CT_EXPECT_MEMEQ(memory, from, LEN);
-	end();
 }
 
-CT_TEST(bypass, not_where_one_end_does_without)
+CT_TEST_F(bypass, not_where_one_end_does_without)
 {
 	begin(false);
 	writes();
 	CT_EXPECT_FALSE(lent());
 	CT_EXPECT_EQ(read_one(), 0);
 	CT_EXPECT_MEMEQ(memory, from, LEN);
-	end();
 }
 
-CT_TEST(bypass, a_region_that_has_closed_refuses)
+CT_TEST_F(bypass, a_region_that_has_closed_refuses)
 {
 	struct ends_event event;
 	uint64_t key;
@@ -131,10 +134,9 @@ CT_TEST(bypass, a_region_that_has_closed_refuses)
 	CT_EXPECT_EQ(write_one(10, key), FI_EKEYREJECTED);
 	CT_EXPECT_EQ(memory[0], 0);
 	CT_EXPECT_TRUE(ends_expect(&ends, FI_SHUTDOWN, &active->fid, &event));
-	end();
 }
 
-CT_TEST(bypass, who_does_not_give_a_region_back_is_left)
+CT_TEST_F(bypass, who_does_not_give_a_region_back_is_left)
 {
 	struct ends_event event;
 
@@ -147,11 +149,10 @@ CT_TEST(bypass, who_does_not_give_a_region_back_is_left)
 	rte_ep_of(active)->vc.straight--;
 	CT_EXPECT_TRUE(ends_expect(&ends, FI_SHUTDOWN, &passive->fid, &event));
 	CT_EXPECT_TRUE(ends_expect(&ends, FI_SHUTDOWN, &active->fid, &event));
-	end();
 }
 
 /* What was written just before may still be on its way. */
-CT_TEST(bypass, a_region_outlives_what_comes_to_it)
+CT_TEST_F(bypass, a_region_outlives_what_comes_to_it)
 {
 	struct rte_port *port;
 	int i;
@@ -169,5 +170,4 @@ CT_TEST(bypass, a_region_outlives_what_comes_to_it)
 	CT_EXPECT_FALSE(rte_port_lent(port));
 	for (i = 0; i < 10; i++)
 		completion();
-	end();
 }

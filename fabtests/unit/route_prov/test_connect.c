@@ -12,7 +12,6 @@ struct both {
 
 static void both_open(struct both *both)
 {
-	memset(both, 0, sizeof(*both));
 	ends_config(ROUTER, "");
 	ends_open(&both->ends);
 	ends_listen(&both->ends);
@@ -28,6 +27,8 @@ static void both_close(struct both *both)
 	fi_freeinfo(both->request);
 	ends_close(&both->ends);
 }
+
+CT_FIXTURE(connect, struct both, both_open, both_close);
 
 /* Up to the request. */
 static void both_ask(struct both *both, const void *param, size_t len,
@@ -59,234 +60,193 @@ static struct rte_end name_of(const void *addr)
 	return end;
 }
 
-CT_TEST(connect, data_travel_both_ways_whole)
+CT_TEST_F(connect, data_travel_both_ways_whole)
 {
 	uint8_t data[RTE_PARAM_MAX];
 	struct ends_event event;
-	struct both both;
 	size_t i;
 
 	for (i = 0; i < sizeof(data); i++)
 		data[i] = (uint8_t)(i * 7);
-	both_open(&both);
-	both_ask(&both, data, sizeof(data), &event);
+	both_ask(t, data, sizeof(data), &event);
 	CT_EXPECT_EQ(event.data, sizeof(data));
 	CT_EXPECT_MEMEQ(event.cm.data, data, sizeof(data));
-	both.passive = ends_ep(&both.ends, both.request);
-	CT_ASSERT_EQ(fi_accept(both.passive, data + 1, sizeof(data) - 1), 0);
-	CT_ASSERT_TRUE(ends_expect(&both.ends, FI_CONNECTED, &both.active->fid, &event));
+	t->passive = ends_ep(&t->ends, t->request);
+	CT_ASSERT_EQ(fi_accept(t->passive, data + 1, sizeof(data) - 1), 0);
+	CT_ASSERT_TRUE(ends_expect(&t->ends, FI_CONNECTED, &t->active->fid, &event));
 	CT_EXPECT_EQ(event.data, sizeof(data) - 1);
 	CT_EXPECT_MEMEQ(event.cm.data, data + 1, sizeof(data) - 1);
-	CT_ASSERT_TRUE(ends_expect(&both.ends, FI_CONNECTED, &both.passive->fid, &event));
+	CT_ASSERT_TRUE(ends_expect(&t->ends, FI_CONNECTED, &t->passive->fid, &event));
 	CT_EXPECT_EQ(event.data, (size_t)0);
-	both_close(&both);
 }
 
-CT_TEST(connect, more_data_than_fit_are_refused)
+CT_TEST_F(connect, more_data_than_fit_are_refused)
 {
 	static const uint8_t data[RTE_PARAM_MAX + 1];
-	struct both both;
 
-	both_open(&both);
-	CT_EXPECT_EQ(ends_connect(both.active, &both.ends.target, data, sizeof(data)),
+	CT_EXPECT_EQ(ends_connect(t->active, &t->ends.target, data, sizeof(data)),
 		     -FI_EINVAL);
-	both_close(&both);
 }
 
-CT_TEST(connect, a_request_names_both_ends)
+CT_TEST_F(connect, a_request_names_both_ends)
 {
 	struct ends_event event;
 	struct rte_end end;
-	struct both both;
 
-	both_open(&both);
-	both_ask(&both, NULL, 0, &event);
-	end = name_of(both.request->src_addr);
-	CT_EXPECT_EQ(end.port, both.ends.target.port);
+	both_ask(t, NULL, 0, &event);
+	end = name_of(t->request->src_addr);
+	CT_EXPECT_EQ(end.port, t->ends.target.port);
 	CT_EXPECT_EQ(end.host, ENDS_TARGET);
-	end = name_of(both.request->dest_addr);
+	end = name_of(t->request->dest_addr);
 	CT_EXPECT_EQ(end.as, 3u);
 	CT_EXPECT_EQ(end.subnet, 1u);
 	CT_EXPECT_EQ(end.host, ENDS_TARGET);
 	CT_EXPECT_GE(end.port, 0xc000);
-	both_close(&both);
 }
 
-CT_TEST(connect, a_reject_is_the_programs_with_its_data)
+CT_TEST_F(connect, a_reject_is_the_programs_with_its_data)
 {
 	struct ends_event event;
-	struct both both;
 
-	both_open(&both);
-	both_ask(&both, NULL, 0, &event);
-	CT_EXPECT_EQ(fi_reject(both.ends.pep, both.request->handle, "no", 2), 0);
-	CT_EXPECT_EQ(fi_reject(both.ends.pep, both.request->handle, "no", 2), -FI_EINVAL);
-	CT_ASSERT_TRUE(ends_expect_err(&both.ends, &both.active->fid, FI_ECONNREFUSED,
-				       &event, NULL));
+	both_ask(t, NULL, 0, &event);
+	CT_EXPECT_EQ(fi_reject(t->ends.pep, t->request->handle, "no", 2), 0);
+	CT_EXPECT_EQ(fi_reject(t->ends.pep, t->request->handle, "no", 2), -FI_EINVAL);
+	CT_ASSERT_TRUE(ends_expect_err(&t->ends, &t->active->fid, FI_ECONNREFUSED, &event,
+				       NULL));
 	CT_EXPECT_EQ(event.err.err_data_size, (size_t)2);
 	CT_EXPECT_MEMEQ(event.err.err_data, "no", 2);
-	both_close(&both);
 }
 
-CT_TEST(connect, nobody_listens)
+CT_TEST_F(connect, nobody_listens)
 {
 	struct ends_event event;
-	struct both both;
 
-	both_open(&both);
-	CT_EXPECT_EQ(fi_close(&both.ends.pep->fid), 0);
-	both.ends.pep = NULL;
-	CT_ASSERT_EQ(ends_connect(both.active, &both.ends.target, NULL, 0), 0);
-	CT_ASSERT_TRUE(ends_expect_err(&both.ends, &both.active->fid, FI_ECONNREFUSED,
-				       &event, NULL));
+	CT_EXPECT_EQ(fi_close(&t->ends.pep->fid), 0);
+	t->ends.pep = NULL;
+	CT_ASSERT_EQ(ends_connect(t->active, &t->ends.target, NULL, 0), 0);
+	CT_ASSERT_TRUE(ends_expect_err(&t->ends, &t->active->fid, FI_ECONNREFUSED, &event,
+				       NULL));
 	/* No router, and a text. */
 	CT_EXPECT_GT(event.err.err_data_size, (size_t)8);
 	CT_EXPECT_MEMEQ(event.err.err_data, "\0\0\0\0\0\0\0\0", 8);
 	CT_EXPECT_STRSTR((char *)event.err.err_data + 8, "127.0.0.1");
-	both_close(&both);
 }
 
-CT_TEST(connect, a_handle_is_good_for_one_endpoint)
+CT_TEST_F(connect, a_handle_is_good_for_one_endpoint)
 {
 	struct fid_ep *second = NULL;
 	struct ends_event event;
-	struct both both;
 
-	both_open(&both);
-	both_ask(&both, NULL, 0, &event);
-	both.passive = ends_ep(&both.ends, both.request);
-	CT_EXPECT_EQ(fi_endpoint(both.ends.domain, both.request, &second, NULL),
-		     -FI_EINVAL);
-	CT_EXPECT_EQ(fi_reject(both.ends.pep, both.request->handle, NULL, 0), -FI_EINVAL);
-	both_close(&both);
+	both_ask(t, NULL, 0, &event);
+	t->passive = ends_ep(&t->ends, t->request);
+	CT_EXPECT_EQ(fi_endpoint(t->ends.domain, t->request, &second, NULL), -FI_EINVAL);
+	CT_EXPECT_EQ(fi_reject(t->ends.pep, t->request->handle, NULL, 0), -FI_EINVAL);
 }
 
-CT_TEST(connect, an_endpoint_that_never_accepts_rejects_when_it_closes)
+CT_TEST_F(connect, an_endpoint_that_never_accepts_rejects_when_it_closes)
 {
 	struct ends_event event;
-	struct both both;
 
-	both_open(&both);
-	both_ask(&both, NULL, 0, &event);
-	both.passive = ends_ep(&both.ends, both.request);
-	CT_EXPECT_EQ(fi_close(&both.passive->fid), 0);
-	both.passive = NULL;
-	CT_EXPECT_TRUE(ends_expect_err(&both.ends, &both.active->fid, FI_ECONNREFUSED,
-				       &event, NULL));
-	both_close(&both);
+	both_ask(t, NULL, 0, &event);
+	t->passive = ends_ep(&t->ends, t->request);
+	CT_EXPECT_EQ(fi_close(&t->passive->fid), 0);
+	t->passive = NULL;
+	CT_EXPECT_TRUE(ends_expect_err(&t->ends, &t->active->fid, FI_ECONNREFUSED, &event,
+				       NULL));
 }
 
-CT_TEST(connect, shutdown_is_told_to_the_other_end_once)
+CT_TEST_F(connect, shutdown_is_told_to_the_other_end_once)
 {
 	struct ends_event event;
-	struct both both;
 
-	both_open(&both);
-	both_connect(&both);
-	CT_EXPECT_EQ(fi_shutdown(both.active, 0), 0);
-	CT_EXPECT_EQ(fi_shutdown(both.active, 0), 0);
-	CT_EXPECT_TRUE(ends_expect(&both.ends, FI_SHUTDOWN, &both.passive->fid, &event));
-	ends_quiet(&both.ends);
-	CT_EXPECT_EQ(fi_close(&both.active->fid), 0);
-	both.active = NULL;
-	ends_quiet(&both.ends);
-	both_close(&both);
+	both_connect(t);
+	CT_EXPECT_EQ(fi_shutdown(t->active, 0), 0);
+	CT_EXPECT_EQ(fi_shutdown(t->active, 0), 0);
+	CT_EXPECT_TRUE(ends_expect(&t->ends, FI_SHUTDOWN, &t->passive->fid, &event));
+	ends_quiet(&t->ends);
+	CT_EXPECT_EQ(fi_close(&t->active->fid), 0);
+	t->active = NULL;
+	ends_quiet(&t->ends);
 }
 
-CT_TEST(connect, close_is_a_shutdown_for_the_other_end)
+CT_TEST_F(connect, close_is_a_shutdown_for_the_other_end)
 {
 	struct ends_event event;
-	struct both both;
 
-	both_open(&both);
-	both_connect(&both);
-	CT_EXPECT_EQ(fi_close(&both.passive->fid), 0);
-	both.passive = NULL;
-	CT_EXPECT_TRUE(ends_expect(&both.ends, FI_SHUTDOWN, &both.active->fid, &event));
-	ends_quiet(&both.ends);
-	both_close(&both);
+	both_connect(t);
+	CT_EXPECT_EQ(fi_close(&t->passive->fid), 0);
+	t->passive = NULL;
+	CT_EXPECT_TRUE(ends_expect(&t->ends, FI_SHUTDOWN, &t->active->fid, &event));
+	ends_quiet(&t->ends);
 }
 
-CT_TEST(connect, what_was_injected_arrives_before_the_close)
+CT_TEST_F(connect, what_was_injected_arrives_before_the_close)
 {
 	struct fi_cq_data_entry entry;
 	struct ends_event event;
-	struct both both;
 	char buf[3][8];
 	int i;
 
-	both_open(&both);
-	both_connect(&both);
+	both_connect(t);
 	for (i = 0; i < 3; i++)
-		CT_EXPECT_EQ(fi_recv(both.passive, buf[i], 8, NULL, 0, NULL), 0);
+		CT_EXPECT_EQ(fi_recv(t->passive, buf[i], 8, NULL, 0, NULL), 0);
 	for (i = 0; i < 3; i++)
-		CT_EXPECT_EQ(fi_inject(both.active, &"abc"[i], 1, 0), 0);
-	CT_EXPECT_EQ(fi_close(&both.active->fid), 0);
-	both.active = NULL;
-	CT_EXPECT_TRUE(ends_expect(&both.ends, FI_SHUTDOWN, &both.passive->fid, &event));
+		CT_EXPECT_EQ(fi_inject(t->active, &"abc"[i], 1, 0), 0);
+	CT_EXPECT_EQ(fi_close(&t->active->fid), 0);
+	t->active = NULL;
+	CT_EXPECT_TRUE(ends_expect(&t->ends, FI_SHUTDOWN, &t->passive->fid, &event));
 	for (i = 0; i < 3; i++) {
-		CT_EXPECT_EQ(fi_cq_read(both.ends.cq, &entry, 1), 1);
+		CT_EXPECT_EQ(fi_cq_read(t->ends.cq, &entry, 1), 1);
 		CT_EXPECT_EQ(buf[i][0], "abc"[i]);
 	}
-	both_close(&both);
 }
 
 #define MANY 200
 
-CT_TEST(connect, a_close_waits_for_what_the_peer_has_no_credit_for_yet)
+CT_TEST_F(connect, a_close_waits_for_what_the_peer_has_no_credit_for_yet)
 {
 	struct fi_cq_data_entry entry;
 	struct ends_event event;
 	static char buf[MANY];
-	struct both both;
 	int i;
 
-	both_open(&both);
-	both_connect(&both);
+	both_connect(t);
 	for (i = 0; i < MANY; i++)
-		CT_ASSERT_EQ(fi_recv(both.passive, &buf[i], 1, NULL, 0, NULL), 0);
+		CT_ASSERT_EQ(fi_recv(t->passive, &buf[i], 1, NULL, 0, NULL), 0);
 	for (i = 0; i < MANY; i++) {
 		char one = (char)i;
 
-		CT_ASSERT_EQ(fi_inject(both.active, &one, 1, 0), 0);
+		CT_ASSERT_EQ(fi_inject(t->active, &one, 1, 0), 0);
 	}
-	CT_EXPECT_EQ(fi_close(&both.active->fid), 0);
-	both.active = NULL;
-	CT_EXPECT_TRUE(ends_expect(&both.ends, FI_SHUTDOWN, &both.passive->fid, &event));
+	CT_EXPECT_EQ(fi_close(&t->active->fid), 0);
+	t->active = NULL;
+	CT_EXPECT_TRUE(ends_expect(&t->ends, FI_SHUTDOWN, &t->passive->fid, &event));
 	for (i = 0; i < MANY; i++) {
-		CT_ASSERT_EQ(fi_cq_read(both.ends.cq, &entry, 1), 1);
+		CT_ASSERT_EQ(fi_cq_read(t->ends.cq, &entry, 1), 1);
 		CT_EXPECT_EQ(buf[i], (char)i);
 	}
-	both_close(&both);
 }
 
-CT_TEST(connect, who_has_shut_it_down_is_not_told_that_the_other_end_has)
+CT_TEST_F(connect, who_has_shut_it_down_is_not_told_that_the_other_end_has)
 {
-	struct both both;
 	char buf[8] = "";
 	int i;
 
-	both_open(&both);
-	both_connect(&both);
+	both_connect(t);
 	/* More than the peer takes without receives: the shutdown has to wait. */
 	for (i = 0; i < MANY; i++)
-		CT_ASSERT_EQ(fi_inject(both.active, buf, sizeof(buf), 0), 0);
-	CT_EXPECT_EQ(fi_shutdown(both.active, 0), 0);
-	CT_EXPECT_EQ(fi_inject(both.active, buf, sizeof(buf), 0), -FI_ENOTCONN);
-	CT_EXPECT_EQ(fi_close(&both.passive->fid), 0);
-	both.passive = NULL;
-	ends_quiet(&both.ends);
-	both_close(&both);
+		CT_ASSERT_EQ(fi_inject(t->active, buf, sizeof(buf), 0), 0);
+	CT_EXPECT_EQ(fi_shutdown(t->active, 0), 0);
+	CT_EXPECT_EQ(fi_inject(t->active, buf, sizeof(buf), 0), -FI_ENOTCONN);
+	CT_EXPECT_EQ(fi_close(&t->passive->fid), 0);
+	t->passive = NULL;
+	ends_quiet(&t->ends);
 }
 
-CT_TEST(connect, objects_that_are_in_use_do_not_close)
+CT_TEST_F(connect, objects_that_are_in_use_do_not_close)
 {
-	struct both both;
-
-	both_open(&both);
-	CT_EXPECT_EQ(fi_close(&both.ends.domain->fid), -FI_EBUSY);
-	CT_EXPECT_EQ(fi_close(&both.ends.cq->fid), -FI_EBUSY);
-	CT_EXPECT_EQ(fi_close(&both.ends.eq->fid), -FI_EBUSY);
-	CT_EXPECT_EQ(fi_close(&both.ends.fabric->fid), -FI_EBUSY);
-	both_close(&both);
+	CT_EXPECT_EQ(fi_close(&t->ends.domain->fid), -FI_EBUSY);
+	CT_EXPECT_EQ(fi_close(&t->ends.cq->fid), -FI_EBUSY);
+	CT_EXPECT_EQ(fi_close(&t->ends.eq->fid), -FI_EBUSY);
+	CT_EXPECT_EQ(fi_close(&t->ends.fabric->fid), -FI_EBUSY);
 }

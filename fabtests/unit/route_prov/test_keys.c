@@ -107,8 +107,6 @@ static void far_key(uint32_t id, const char *secret)
 
 static void begin(struct ends *ends)
 {
-	key_write(1, FIRST);
-	key_write(2, SECOND);
 	ends_open(ends);
 	ends_listen(ends);
 	router_open(&far, 77);
@@ -121,6 +119,14 @@ static void finish(struct ends *ends)
 	unlink(key[1]);
 	unlink(key[2]);
 }
+
+static void set_up(struct ends *t)
+{
+	key_write(1, FIRST);
+	key_write(2, SECOND);
+}
+
+CT_FIXTURE(keys, struct ends, set_up, finish);
 
 static void turn(struct ends *ends)
 {
@@ -149,125 +155,105 @@ static int call(struct ends *ends)
 	return ups && !downs ? 0 : down_err;
 }
 
-CT_TEST(keys, of_routers_those_are_heard_that_the_section_names)
+CT_TEST_F(keys, of_routers_those_are_heard_that_the_section_names)
 {
-	struct ends ends;
+	static const struct {
+		const char *routers;
+		int err;
+	} rows[] = {
+		{"router = tcp://127.0.0.9:1\n", FI_ECONNREFUSED},
+		{"router = tcp://127.0.0.9:1\nrouter = tcp://127.0.0.1:1\n", 0},
+		{"router = tcp://localhost:1\n", 0},
+	};
+	size_t i;
 
-	config("");
-	begin(&ends);
-	CT_EXPECT_EQ(call(&ends), FI_ECONNREFUSED);
-	finish(&ends);
-	ends_config("router = tcp://127.0.0.9:1\nrouter = tcp://127.0.0.1:1\n", "");
-	begin(&ends);
-	CT_EXPECT_EQ(call(&ends), 0);
-	finish(&ends);
-	ends_config("router = tcp://localhost:1\n", "");
-	begin(&ends);
-	CT_EXPECT_EQ(call(&ends), 0);
-	finish(&ends);
+	for (i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("%s", rows[i].routers);
+		ends_config(rows[i].routers, "");
+		begin(t);
+		CT_EXPECT_EQ(call(t), rows[i].err);
+		finish(t);
+	}
 }
 
 /* The second address is the one that calls. */
-CT_TEST(keys, a_router_is_heard_at_each_address_of_its_name)
+CT_TEST_F(keys, a_router_is_heard_at_each_address_of_its_name)
 {
-	struct ends ends;
-
 	ends_config("router = tcp://127.0.0.8:1\nrouter = tcp://two.test:1\n", "");
-	begin(&ends);
+	begin(t);
 	lookups = 0;
-	CT_EXPECT_EQ(call(&ends), 0);
-	CT_EXPECT_EQ(call(&ends), 0);
+	CT_EXPECT_EQ(call(t), 0);
+	CT_EXPECT_EQ(call(t), 0);
 	/* Who comes has it looked up once in a while, however often he does. */
 	CT_EXPECT_EQ(lookups, 1);
-	finish(&ends);
 }
 
-CT_TEST(keys, of_routers_those_are_heard_that_prove_themselves)
+CT_TEST_F(keys, of_routers_those_are_heard_that_prove_themselves)
 {
-	struct ends ends;
-
-	key_write(1, FIRST);
-	key_write(2, SECOND);
 	config(key_lines("required", 1, 0));
-	begin(&ends);
-	CT_EXPECT_EQ(call(&ends), FI_EACCES);
+	begin(t);
+	CT_EXPECT_EQ(call(t), FI_EACCES);
 	far_key(1, SECOND);
-	CT_EXPECT_EQ(call(&ends), FI_EACCES);
+	CT_EXPECT_EQ(call(t), FI_EACCES);
 	far_key(1, FIRST);
-	CT_EXPECT_EQ(call(&ends), 0);
-	finish(&ends);
+	CT_EXPECT_EQ(call(t), 0);
 }
 
 /* Where the section does not ask for proofs, the router may. */
-CT_TEST(keys, a_router_that_asks_for_proofs_gives_one)
+CT_TEST_F(keys, a_router_that_asks_for_proofs_gives_one)
 {
-	struct ends ends;
-
-	key_write(1, FIRST);
 	config(key_lines("open", 1, 0));
-	begin(&ends);
+	begin(t);
 	far_key(1, FIRST);
-	CT_EXPECT_EQ(call(&ends), FI_ECONNREFUSED);
+	CT_EXPECT_EQ(call(t), FI_ECONNREFUSED);
 	far.config->device[0].auth = RTE_AUTH_REQUIRED;
-	CT_EXPECT_EQ(call(&ends), 0);
+	CT_EXPECT_EQ(call(t), 0);
 	far_key(1, SECOND);
-	CT_EXPECT_EQ(call(&ends), FI_EACCES);
-	finish(&ends);
+	CT_EXPECT_EQ(call(t), FI_EACCES);
 }
 
-CT_TEST(keys, are_read_again_when_their_files_change)
+CT_TEST_F(keys, are_read_again_when_their_files_change)
 {
-	struct ends ends;
-
-	key_write(1, FIRST);
-	key_write(2, SECOND);
 	config(key_lines("required", 1, 0));
-	begin(&ends);
+	begin(t);
 	far_key(2, SECOND);
-	CT_EXPECT_EQ(call(&ends), FI_EACCES);
+	CT_EXPECT_EQ(call(t), FI_EACCES);
 	config(key_lines("required", 1, 2));
-	CT_EXPECT_EQ(call(&ends), 0);
+	CT_EXPECT_EQ(call(t), 0);
 	far_key(1, FIRST);
-	CT_EXPECT_EQ(call(&ends), 0);
+	CT_EXPECT_EQ(call(t), 0);
 	config(key_lines("required", 2, 0));
-	CT_EXPECT_EQ(call(&ends), FI_EACCES);
+	CT_EXPECT_EQ(call(t), FI_EACCES);
 	key_write(2, FIRST);
 	far_key(2, SECOND);
-	CT_EXPECT_EQ(call(&ends), FI_EACCES);
+	CT_EXPECT_EQ(call(t), FI_EACCES);
 	far_key(2, FIRST);
-	CT_EXPECT_EQ(call(&ends), 0);
-	finish(&ends);
+	CT_EXPECT_EQ(call(t), 0);
 }
 
-CT_TEST(keys, stay_while_their_files_are_wrong)
+CT_TEST_F(keys, stay_while_their_files_are_wrong)
 {
-	struct ends ends;
-
-	key_write(1, FIRST);
-	key_write(2, SECOND);
 	config(key_lines("required", 1, 0));
-	begin(&ends);
+	begin(t);
 	far_key(1, FIRST);
-	CT_EXPECT_EQ(call(&ends), 0);
+	CT_EXPECT_EQ(call(t), 0);
 	CT_EXPECT_EQ(chmod(key[1], 0644), 0);
-	CT_EXPECT_EQ(call(&ends), 0);
+	CT_EXPECT_EQ(call(t), 0);
 	config("auth = ");
-	CT_EXPECT_EQ(call(&ends), 0);
+	CT_EXPECT_EQ(call(t), 0);
 	config("");
-	CT_EXPECT_EQ(call(&ends), 0);
+	CT_EXPECT_EQ(call(t), 0);
 	key_write(1, FIRST);
 	config(key_lines("required", 2, 0));
-	CT_EXPECT_EQ(call(&ends), FI_EACCES);
-	finish(&ends);
+	CT_EXPECT_EQ(call(t), FI_EACCES);
 }
 
-CT_TEST(keys, that_are_required_and_cannot_be_read_open_nothing)
+CT_TEST_F(keys, that_are_required_and_cannot_be_read_open_nothing)
 {
 	struct fi_info *hints = ends_hints(FI_MSG), *info = NULL;
 	struct fid_fabric *fabric = NULL;
 	struct fid_domain *domain = NULL;
 
-	key_write(1, FIRST);
 	CT_EXPECT_EQ(chmod(key[1], 0644), 0);
 	config(key_lines("required", 1, 0));
 	CT_ASSERT_EQ(rte_getinfo(ENDS_API, NULL, "0", FI_SOURCE, hints, &info), 0);
@@ -276,5 +262,4 @@ CT_TEST(keys, that_are_required_and_cannot_be_read_open_nothing)
 	CT_EXPECT_EQ(fi_close(&fabric->fid), 0);
 	fi_freeinfo(info);
 	fi_freeinfo(hints);
-	unlink(key[1]);
 }

@@ -51,49 +51,61 @@ static const struct rte_peer_ops caller_ops = {
 	.down = caller_down,
 };
 
-static void turn(struct ends *ends)
-{
+/* One that listens, and those that call it from the router's port. */
+struct scene {
+	struct ends ends;
+	struct caller caller, second;
 	struct ends_event event;
+	struct fi_info *request;
+};
 
-	fi_eq_read(ends->eq, &event.event, event.room, sizeof(event.room), FI_PEEK);
+static void turn(struct scene *t)
+{
+	fi_eq_read(t->ends.eq, &t->event.event, t->event.room, sizeof(t->event.room),
+		   FI_PEEK);
 	router_turn(&far);
 }
 
-#define UNTIL(ends, condition)                                                     \
+#define UNTIL(t, condition)                                                        \
 	do {                                                                       \
 		const uint64_t end_ = crn_now_ms() + 20000;                        \
 		bool so_;                                                          \
 		while (!(so_ = (condition)) && crn_now_ms() < end_)                \
-			turn(ends);                                                \
+			turn(t);                                                   \
 		CT_OR_RETURN(ct_truth(__FILE__, __LINE__, #condition, so_, true)); \
 	} while (0)
 
-static void begin(struct ends *ends, const char *routing)
+static void begin(struct scene *t, const char *routing)
 {
 	ends_config(ROUTER, routing);
-	ends_open(ends);
-	ends_listen(ends);
+	ends_open(&t->ends);
+	ends_listen(&t->ends);
 	router_open(&far, 77);
 }
 
-static void finish(struct ends *ends, struct caller *caller)
+static void finish(struct scene *t)
 {
-	if (caller->peer)
-		rte_peer_close(caller->peer, 0);
+	if (t->caller.peer)
+		rte_peer_close(t->caller.peer, 0);
+	if (t->second.peer)
+		rte_peer_close(t->second.peer, 0);
 	router_close(&far);
-	ends_close(ends);
+	fi_freeinfo(t->request);
+	ends_close(&t->ends);
 }
 
-static void call(struct ends *ends, struct caller *caller)
+CT_FIXTURE(listen, struct scene, NULL, finish);
+
+static void call(struct scene *t, struct caller *caller)
 {
 	union crn_addr addr;
 
 	memset(caller, 0, sizeof(*caller));
-	rte_addr_lower(&ends->target, &addr);
+	rte_addr_lower(&t->ends.target, &addr);
 	CT_ASSERT_EQ(rte_peer_connect(far.port, &addr.sa, 0, &caller_ops, caller,
 				      &caller->peer),
 		     0);
-	UNTIL(ends, caller->ups);
+	UNTIL(t, caller->ups);
 }
 
 static void ask(struct caller *caller, const struct rte_end *target, uint8_t type)
@@ -120,151 +132,121 @@ static void ask(struct caller *caller, const struct rte_end *target, uint8_t typ
 	rte_tx_post(tx);
 }
 
-CT_TEST(listen, a_routers_request_is_from_whom_it_says)
+/* The program has the request. */
+static bool requested(struct scene *t)
 {
-	struct ends_event event;
-	struct caller caller;
-	struct ends ends;
+	if (!ends_expect(&t->ends, FI_CONNREQ, &t->ends.pep->fid, &t->event))
+		return false;
+	t->request = t->event.cm.info;
+	return true;
+}
+
+CT_TEST_F(listen, a_routers_request_is_from_whom_it_says)
+{
 	struct rte_end end = {0};
 
-	begin(&ends, "");
-	call(&ends, &caller);
-	ask(&caller, &ends.target, RTE_CONN_REQ);
-	CT_ASSERT_TRUE(ends_next(&ends, &event, NULL));
-	CT_ASSERT_EQ(event.event, FI_CONNREQ);
-	CT_EXPECT_TRUE(rte_addr_parse(event.cm.info->dest_addr, &end));
+	begin(t, "");
+	call(t, &t->caller);
+	ask(&t->caller, &t->ends.target, RTE_CONN_REQ);
+	CT_ASSERT_TRUE(requested(t));
+	CT_EXPECT_TRUE(rte_addr_parse(t->request->dest_addr, &end));
 	CT_EXPECT_EQ(end.as, 9u);
 	CT_EXPECT_EQ(end.subnet, 8u);
 	CT_EXPECT_EQ(end.host, 7u);
-	fi_freeinfo(event.cm.info);
-	finish(&ends, &caller);
 }
 
 /* Whatever it says of itself: 9:8, and host 7. */
-CT_TEST(listen, a_clients_request_is_from_where_it_comes_from)
+CT_TEST_F(listen, a_clients_request_is_from_where_it_comes_from)
 {
-	struct ends_event event;
-	struct caller caller;
 	struct rte_end from = {0};
-	struct ends ends;
 
-	begin(&ends, "");
+	begin(t, "");
 	far.port->attr.self.role = RTE_CLIENT;
-	call(&ends, &caller);
-	ask(&caller, &ends.target, RTE_CONN_REQ);
-	CT_ASSERT_TRUE(ends_next(&ends, &event, NULL));
-	CT_ASSERT_EQ(event.event, FI_CONNREQ);
-	CT_ASSERT_TRUE(rte_addr_parse(event.cm.info->dest_addr, &from));
+	call(t, &t->caller);
+	ask(&t->caller, &t->ends.target, RTE_CONN_REQ);
+	CT_ASSERT_TRUE(requested(t));
+	CT_ASSERT_TRUE(rte_addr_parse(t->request->dest_addr, &from));
 	CT_EXPECT_EQ(from.as, 3u);
 	CT_EXPECT_EQ(from.subnet, 1u);
 	CT_EXPECT_EQ(from.host, 0x7f000001u);
-	fi_freeinfo(event.cm.info);
-	finish(&ends, &caller);
 }
 
-CT_TEST(listen, a_request_for_another_subnet_is_not_the_programs)
+CT_TEST_F(listen, a_request_for_another_subnet_is_not_the_programs)
 {
-	struct caller caller;
 	struct rte_end other;
-	struct ends ends;
 
-	begin(&ends, "");
-	call(&ends, &caller);
-	other = ends.target;
+	begin(t, "");
+	call(t, &t->caller);
+	other = t->ends.target;
 	other.subnet++;
-	ask(&caller, &other, RTE_CONN_REQ);
-	UNTIL(&ends, caller.reps);
-	CT_EXPECT_EQ(caller.rep.verdict, RTE_FAILED);
-	CT_EXPECT_EQ(caller.rep.status, (uint32_t)FI_ENETUNREACH);
-	ends_quiet(&ends);
-	finish(&ends, &caller);
+	ask(&t->caller, &other, RTE_CONN_REQ);
+	UNTIL(t, t->caller.reps);
+	CT_EXPECT_EQ(t->caller.rep.verdict, RTE_FAILED);
+	CT_EXPECT_EQ(t->caller.rep.status, (uint32_t)FI_ENETUNREACH);
+	ends_quiet(&t->ends);
 }
 
-CT_TEST(listen, who_says_something_else_first_is_left)
+CT_TEST_F(listen, who_says_something_else_first_is_left)
 {
-	struct caller caller;
-	struct ends ends;
-
-	begin(&ends, "");
-	call(&ends, &caller);
-	ask(&caller, &ends.target, RTE_CONN_ACK);
-	UNTIL(&ends, caller.downs);
-	ends_quiet(&ends);
-	finish(&ends, &caller);
+	begin(t, "");
+	call(t, &t->caller);
+	ask(&t->caller, &t->ends.target, RTE_CONN_ACK);
+	UNTIL(t, t->caller.downs);
+	ends_quiet(&t->ends);
 }
 
-CT_TEST(listen, who_says_nothing_is_left_after_a_while)
+CT_TEST_F(listen, who_says_nothing_is_left_after_a_while)
 {
-	struct caller caller;
-	struct ends ends;
-
-	begin(&ends, "connect_timeout = 300ms\n");
-	call(&ends, &caller);
-	UNTIL(&ends, caller.downs);
-	ends_quiet(&ends);
-	finish(&ends, &caller);
+	begin(t, "connect_timeout = 300ms\n");
+	call(t, &t->caller);
+	UNTIL(t, t->caller.downs);
+	ends_quiet(&t->ends);
 }
 
-CT_TEST(listen, a_second_request_on_a_connection_breaks_the_protocol)
+CT_TEST_F(listen, a_second_request_on_a_connection_breaks_the_protocol)
 {
-	struct ends_event event;
-	struct caller caller;
-	struct ends ends;
-
-	begin(&ends, "");
-	call(&ends, &caller);
-	ask(&caller, &ends.target, RTE_CONN_REQ);
-	ask(&caller, &ends.target, RTE_CONN_REQ);
-	UNTIL(&ends, caller.downs);
+	begin(t, "");
+	call(t, &t->caller);
+	ask(&t->caller, &t->ends.target, RTE_CONN_REQ);
+	ask(&t->caller, &t->ends.target, RTE_CONN_REQ);
+	UNTIL(t, t->caller.downs);
 	CT_NOTE("the program finds out when it answers");
-	CT_ASSERT_TRUE(ends_next(&ends, &event, NULL));
-	CT_ASSERT_EQ(event.event, FI_CONNREQ);
-	CT_EXPECT_EQ(fi_reject(ends.pep, event.cm.info->handle, NULL, 0), 0);
-	fi_freeinfo(event.cm.info);
-	finish(&ends, &caller);
+	CT_ASSERT_TRUE(requested(t));
+	CT_EXPECT_EQ(fi_reject(t->ends.pep, t->request->handle, NULL, 0), 0);
 }
 
-CT_TEST(listen, beyond_the_backlog_a_request_is_told_so)
+CT_TEST_F(listen, beyond_the_backlog_a_request_is_told_so)
 {
-	struct caller first, second;
-	struct ends_event event;
-	struct ends ends;
 	int backlog = 1;
 
-	begin(&ends, "");
-	CT_ASSERT_EQ(fi_control(&ends.pep->fid, FI_BACKLOG, &backlog), 0);
-	call(&ends, &first);
-	ask(&first, &ends.target, RTE_CONN_REQ);
-	call(&ends, &second);
-	ask(&second, &ends.target, RTE_CONN_REQ);
-	UNTIL(&ends, second.reps);
-	CT_EXPECT_EQ(second.rep.verdict, RTE_FAILED);
-	CT_EXPECT_EQ(second.rep.status, (uint32_t)FI_ENOBUFS);
-	CT_ASSERT_TRUE(ends_next(&ends, &event, NULL));
-	CT_ASSERT_EQ(event.event, FI_CONNREQ);
-	CT_EXPECT_EQ(fi_reject(ends.pep, event.cm.info->handle, NULL, 0), 0);
-	fi_freeinfo(event.cm.info);
-	UNTIL(&ends, first.reps);
-	CT_EXPECT_EQ(first.rep.verdict, RTE_REJECTED);
-	if (second.peer)
-		rte_peer_close(second.peer, 0);
-	finish(&ends, &first);
+	begin(t, "");
+	CT_ASSERT_EQ(fi_control(&t->ends.pep->fid, FI_BACKLOG, &backlog), 0);
+	call(t, &t->caller);
+	ask(&t->caller, &t->ends.target, RTE_CONN_REQ);
+	call(t, &t->second);
+	ask(&t->second, &t->ends.target, RTE_CONN_REQ);
+	UNTIL(t, t->second.reps);
+	CT_EXPECT_EQ(t->second.rep.verdict, RTE_FAILED);
+	CT_EXPECT_EQ(t->second.rep.status, (uint32_t)FI_ENOBUFS);
+	CT_ASSERT_TRUE(requested(t));
+	CT_EXPECT_EQ(fi_reject(t->ends.pep, t->request->handle, NULL, 0), 0);
+	UNTIL(t, t->caller.reps);
+	CT_EXPECT_EQ(t->caller.rep.verdict, RTE_REJECTED);
 }
 
 /* To refuse one makes progress. */
-CT_TEST(listen, one_leaves_while_another_is_refused)
+CT_TEST_F(listen, one_leaves_while_another_is_refused)
 {
-	struct caller first, second;
 	struct rte_pep *pep;
-	struct ends ends;
 	int i;
 
-	begin(&ends, "");
-	call(&ends, &first);
-	call(&ends, &second);
-	pep = crn_container_of(ends.pep, struct rte_pep, fid);
+	begin(t, "");
+	call(t, &t->caller);
+	call(t, &t->second);
+	pep = crn_container_of(t->ends.pep, struct rte_pep, fid);
 	CT_EXPECT_EQ(pep->waiting, 2u);
-	rte_peer_close(second.peer, 0);
+	rte_peer_close(t->second.peer, 0);
+	t->second.peer = NULL;
 	for (i = 0; i < 10; i++)
 		router_turn(&far);
 	crn_lock(&pep->device->lock);
@@ -272,32 +254,24 @@ CT_TEST(listen, one_leaves_while_another_is_refused)
 	crn_unlock(&pep->device->lock);
 	CT_EXPECT_EQ(pep->waiting, 0u);
 	CT_EXPECT_TRUE(crn_list_empty(&pep->device->incoming));
-	finish(&ends, &first);
 }
 
-CT_TEST(listen, an_accepted_one_that_never_acknowledges_ends)
+CT_TEST_F(listen, an_accepted_one_that_never_acknowledges_ends)
 {
-	struct ends_event event;
-	struct caller caller;
-	struct fi_info *info;
 	struct fid_ep *ep;
-	struct ends ends;
 
-	begin(&ends, "connect_timeout = 300ms\n");
-	call(&ends, &caller);
-	ask(&caller, &ends.target, RTE_CONN_REQ);
-	CT_ASSERT_TRUE(ends_next(&ends, &event, NULL));
-	CT_ASSERT_EQ(event.event, FI_CONNREQ);
-	info = event.cm.info;
-	ep = ends_ep(&ends, info);
+	begin(t, "connect_timeout = 300ms\n");
+	call(t, &t->caller);
+	ask(&t->caller, &t->ends.target, RTE_CONN_REQ);
+	CT_ASSERT_TRUE(requested(t));
+	ep = ends_ep(&t->ends, t->request);
 	CT_ASSERT_EQ(fi_accept(ep, NULL, 0), 0);
-	UNTIL(&ends, caller.reps);
-	CT_EXPECT_EQ(caller.rep.eager, 100u);
-	CT_EXPECT_EQ(caller.rep.frag, RTE_FRAG_MIN);
-	CT_EXPECT_TRUE(ends_expect_err(&ends, &ep->fid, FI_ETIMEDOUT, &event, NULL));
+	UNTIL(t, t->caller.reps);
+	CT_EXPECT_EQ(t->caller.rep.eager, 100u);
+	CT_EXPECT_EQ(t->caller.rep.frag, RTE_FRAG_MIN);
+	CT_EXPECT_TRUE(
+		ends_expect_err(&t->ends, &ep->fid, FI_ETIMEDOUT, &t->event, NULL));
 	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
-	fi_freeinfo(info);
-	finish(&ends, &caller);
 }
 
 /* Nobody else's: of each process others, and below those that the system gives to
@@ -316,50 +290,53 @@ static void config_ports(unsigned int first, unsigned int last)
 	ends_config(ROUTER, routing);
 }
 
-CT_TEST(listen, ports_are_those_of_the_configuration)
+/* Another one of the program. */
+static struct fid_pep *second_pep(struct scene *t)
+{
+	struct fid_pep *pep = NULL;
+
+	CT_EXPECT_EQ(fi_passive_ep(t->ends.fabric, t->ends.info, &pep, NULL), 0);
+	CT_EXPECT_EQ(fi_pep_bind(pep, &t->ends.eq->fid, 0), 0);
+	return pep;
+}
+
+CT_TEST_F(listen, ports_are_those_of_the_configuration)
 {
 	const unsigned int first = first_port();
 	struct fid_pep *second;
-	struct ends ends;
 
 	config_ports(first, first + 8);
-	ends_open(&ends);
-	ends_listen(&ends);
-	CT_EXPECT_GE(ends.target.port, first);
-	CT_EXPECT_LE(ends.target.port, first + 8);
+	ends_open(&t->ends);
+	ends_listen(&t->ends);
+	CT_EXPECT_GE(t->ends.target.port, first);
+	CT_EXPECT_LE(t->ends.target.port, first + 8);
 	CT_NOTE("a second one");
-	CT_ASSERT_EQ(fi_passive_ep(ends.fabric, ends.info, &second, NULL), 0);
-	CT_ASSERT_EQ(fi_pep_bind(second, &ends.eq->fid, 0), 0);
+	second = second_pep(t);
 	CT_EXPECT_EQ(fi_listen(second), 0);
 	CT_EXPECT_EQ(fi_close(&second->fid), 0);
-	ends_close(&ends);
 }
 
-CT_TEST(listen, all_ports_that_are_taken_are_an_error)
+CT_TEST_F(listen, all_ports_that_are_taken_are_an_error)
 {
 	const unsigned int first = first_port() + 9;
 	struct fid_pep *second;
-	struct ends ends;
 
 	config_ports(first, first + 1);
-	ends_open(&ends);
-	ends_listen(&ends);
-	CT_ASSERT_EQ(fi_passive_ep(ends.fabric, ends.info, &second, NULL), 0);
-	CT_ASSERT_EQ(fi_pep_bind(second, &ends.eq->fid, 0), 0);
+	ends_open(&t->ends);
+	ends_listen(&t->ends);
+	second = second_pep(t);
 	CT_EXPECT_EQ(fi_listen(second), 0);
 	CT_EXPECT_EQ(fi_close(&second->fid), 0);
 	CT_NOTE("one port alone");
-	ends_close(&ends);
+	ends_close(&t->ends);
 	config_ports(first + 2, first + 2);
-	ends_open(&ends);
-	ends_listen(&ends);
-	CT_ASSERT_EQ(fi_passive_ep(ends.fabric, ends.info, &second, NULL), 0);
-	CT_ASSERT_EQ(fi_pep_bind(second, &ends.eq->fid, 0), 0);
+	ends_open(&t->ends);
+	ends_listen(&t->ends);
+	second = second_pep(t);
 	CT_EXPECT_EQ(fi_listen(second), -FI_EADDRINUSE);
 	CT_NOTE("free again");
-	CT_EXPECT_EQ(fi_close(&ends.pep->fid), 0);
+	CT_EXPECT_EQ(fi_close(&t->ends.pep->fid), 0);
 	CT_EXPECT_EQ(fi_listen(second), 0);
 	CT_EXPECT_EQ(fi_close(&second->fid), 0);
-	ends.pep = NULL;
-	ends_close(&ends);
+	t->ends.pep = NULL;
 }

@@ -5,6 +5,14 @@
 
 #define ROUTER "router = tcp://127.0.0.1:1\n"
 
+static void set_up(struct ends *t)
+{
+	ends_config(ROUTER, "");
+	ends_open(t);
+}
+
+CT_FIXTURE(misuse, struct ends, set_up, ends_close);
+
 static struct fi_info *peek_request(struct ends *ends)
 {
 	struct ends_event event;
@@ -19,36 +27,31 @@ static struct fi_info *peek_request(struct ends *ends)
 }
 
 /* An endpoint has the request, though its event is still in the queue. */
-CT_TEST(misuse, a_request_that_was_only_peeked_at_outlives_its_listener)
+CT_TEST_F(misuse, a_request_that_was_only_peeked_at_outlives_its_listener)
 {
 	struct ends_event event;
 	struct fid_ep *active, *passive;
 	struct fi_info *request;
-	struct ends ends = {0};
 
-	ends_config(ROUTER, "");
-	ends_open(&ends);
-	ends_listen(&ends);
-	active = ends_ep(&ends, ends.info);
-	CT_ASSERT_EQ(ends_connect(active, &ends.target, NULL, 0), 0);
-	request = peek_request(&ends);
-	passive = ends_ep(&ends, request);
-	CT_EXPECT_EQ(fi_close(&ends.pep->fid), 0);
-	ends.pep = NULL;
+	ends_listen(t);
+	active = ends_ep(t, t->info);
+	CT_ASSERT_EQ(ends_connect(active, &t->target, NULL, 0), 0);
+	request = peek_request(t);
+	passive = ends_ep(t, request);
+	CT_EXPECT_EQ(fi_close(&t->pep->fid), 0);
+	t->pep = NULL;
 	CT_EXPECT_EQ(fi_accept(passive, NULL, 0), 0);
-	CT_EXPECT_TRUE(ends_expect(&ends, FI_CONNECTED, &active->fid, &event));
-	CT_EXPECT_TRUE(ends_expect(&ends, FI_CONNECTED, &passive->fid, &event));
+	CT_EXPECT_TRUE(ends_expect(t, FI_CONNECTED, &active->fid, &event));
+	CT_EXPECT_TRUE(ends_expect(t, FI_CONNECTED, &passive->fid, &event));
 	CT_EXPECT_EQ(fi_close(&active->fid), 0);
 	CT_EXPECT_EQ(fi_close(&passive->fid), 0);
 	fi_freeinfo(request);
-	ends_close(&ends);
 }
 
 #define KEY 7
 
 /* A region whose key the program has chosen, and from which the lower provider sends. */
 struct held {
-	struct ends ends;
 	struct fid_domain *domain;
 	struct fid_mr *mr;
 	pthread_t closes;
@@ -66,14 +69,11 @@ static struct rte_mr *held_mr(const struct held *held)
 	return crn_container_of(held->mr, struct rte_mr, fid);
 }
 
-static void held_open(struct held *held)
+static void held_open(struct held *held, struct ends *ends)
 {
 	memset(held, 0, sizeof(*held));
-	ends_config(ROUTER, "");
-	ends_open(&held->ends);
-	held->ends.info->domain_attr->mr_mode = 0;
-	CT_ASSERT_EQ(fi_domain(held->ends.fabric, held->ends.info, &held->domain, NULL),
-		     0);
+	ends->info->domain_attr->mr_mode = 0;
+	CT_ASSERT_EQ(fi_domain(ends->fabric, ends->info, &held->domain, NULL), 0);
 	CT_ASSERT_EQ(held_reg(held, &held->mr), 0);
 	held_mr(held)->holds++;
 }
@@ -116,21 +116,20 @@ static void held_close(struct held *held)
 	held_mr(held)->holds--;
 	CT_EXPECT_EQ(fi_close(&held->mr->fid), 0);
 	CT_EXPECT_EQ(fi_close(&held->domain->fid), 0);
-	ends_close(&held->ends);
 }
 
-CT_TEST(misuse, the_key_of_a_region_that_cannot_close_yet_is_nobody_elses)
+CT_TEST_F(misuse, the_key_of_a_region_that_cannot_close_yet_is_nobody_elses)
 {
 	struct fid_mr *other = NULL;
 	struct held held;
 
-	held_open(&held);
+	held_open(&held, t);
 	held_try_to_close(&held);
 	CT_EXPECT_EQ(held_reg(&held, &other), -FI_ENOKEY);
 	held_close(&held);
 }
 
-CT_TEST(misuse, who_waits_for_a_region_to_close_stops_no_other_thread)
+CT_TEST_F(misuse, who_waits_for_a_region_to_close_stops_no_other_thread)
 {
 	struct fi_cq_entry entry;
 	struct held held;
@@ -139,9 +138,9 @@ CT_TEST(misuse, who_waits_for_a_region_to_close_stops_no_other_thread)
 
 	/* Again if this machine has stood still for as long as the other one waits. */
 	for (i = 0; i < 3 && !waits; i++) {
-		held_open(&held);
+		held_open(&held, t);
 		held_try_to_close(&held);
-		CT_EXPECT_EQ(fi_cq_read(held.ends.cq, &entry, 1), -FI_EAGAIN);
+		CT_EXPECT_EQ(fi_cq_read(t->cq, &entry, 1), -FI_EAGAIN);
 		waits = !held_found(&held);
 		held_close(&held);
 	}
@@ -174,24 +173,21 @@ static struct fid_ep *bound_ep(struct ends *ends)
 }
 
 /* fi_connect enables it, once: a leak checker and TSan look at the rest. */
-CT_TEST(misuse, of_two_threads_that_connect_an_endpoint_one_does)
+CT_TEST_F(misuse, of_two_threads_that_connect_an_endpoint_one_does)
 {
 	pthread_barrier_t barrier;
 	struct starter two[2];
-	struct ends ends = {0};
 	int i, round;
 	void *ret[2];
 
-	ends_config(ROUTER, "");
-	ends_open(&ends);
-	ends.target =
+	t->target =
 		(struct rte_end){.as = 3, .subnet = 1, .host = ENDS_TARGET, .port = 1};
 	pthread_barrier_init(&barrier, NULL, 2);
 	for (round = 0; round < 50; round++) {
-		struct fid_ep *ep = bound_ep(&ends);
+		struct fid_ep *ep = bound_ep(t);
 
 		for (i = 0; i < 2; i++) {
-			two[i] = (struct starter){&ends, ep, &barrier, 0};
+			two[i] = (struct starter){t, ep, &barrier, 0};
 			CT_ASSERT_EQ(pthread_create(&two[i].thread, NULL, start_ep,
 						    &two[i]),
 				     0);
@@ -202,39 +198,30 @@ CT_TEST(misuse, of_two_threads_that_connect_an_endpoint_one_does)
 		CT_EXPECT_EQ(fi_close(&ep->fid), 0);
 	}
 	pthread_barrier_destroy(&barrier);
-	ends_close(&ends);
 }
 
 /* Lengths that add up to more than there are bytes. */
-CT_TEST(misuse, a_receive_of_endless_parts_is_refused)
+CT_TEST_F(misuse, a_receive_of_endless_parts_is_refused)
 {
 	struct iovec iov[2] = {{NULL, SIZE_MAX - 1}, {NULL, 100}};
 	struct fid_ep *ep;
-	struct ends ends = {0};
 
-	ends_config(ROUTER, "");
-	ends_open(&ends);
-	ep = ends_ep(&ends, ends.info);
+	ep = ends_ep(t, t->info);
 	CT_EXPECT_EQ(fi_recvv(ep, iov, NULL, 2, 0, NULL), -FI_EINVAL);
 	CT_EXPECT_EQ(fi_recvv(ep, iov, NULL, 1, 0, NULL), 0);
 	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
-	ends_close(&ends);
 }
 
-CT_TEST(misuse, a_domain_of_no_name_is_refused)
+CT_TEST_F(misuse, a_domain_of_no_name_is_refused)
 {
 	struct fid_domain *domain = NULL;
 	struct fi_domain_attr *attr;
-	struct ends ends = {0};
 
-	ends_config(ROUTER, "");
-	ends_open(&ends);
-	attr = ends.info->domain_attr;
-	ends.info->domain_attr = NULL;
-	CT_EXPECT_EQ(fi_domain(ends.fabric, ends.info, &domain, NULL), -FI_EINVAL);
-	ends.info->domain_attr = attr;
-	CT_EXPECT_EQ(fi_domain(ends.fabric, NULL, &domain, NULL), -FI_EINVAL);
-	ends_close(&ends);
+	attr = t->info->domain_attr;
+	t->info->domain_attr = NULL;
+	CT_EXPECT_EQ(fi_domain(t->fabric, t->info, &domain, NULL), -FI_EINVAL);
+	t->info->domain_attr = attr;
+	CT_EXPECT_EQ(fi_domain(t->fabric, NULL, &domain, NULL), -FI_EINVAL);
 }
 
 /* --- A region that the lower provider does not let go at once --- */
@@ -254,19 +241,16 @@ static int lower_close(struct fid *fid)
 
 static struct fi_ops lower_ops = {.size = sizeof(struct fi_ops), .close = lower_close};
 
-CT_TEST(misuse, a_region_that_closed_halfway_closes_the_rest_the_next_time)
+CT_TEST_F(misuse, a_region_that_closed_halfway_closes_the_rest_the_next_time)
 {
 	struct fid_mr lower = {.fid = {.fclass = FI_CLASS_MR, .ops = &lower_ops}};
 	struct fid_mr lent = lower;
-	struct ends ends = {0};
-	uint8_t memory[64];
+	uint8_t memory[64] = {0};
 	struct fid_mr *fid;
 	struct rte_mr *mr;
 
-	ends_config(ROUTER, "");
-	ends_open(&ends);
-	CT_ASSERT_EQ(fi_mr_reg(ends.domain, memory, sizeof(memory), FI_REMOTE_READ, 0, 0,
-			       0, &fid, NULL),
+	CT_ASSERT_EQ(fi_mr_reg(t->domain, memory, sizeof(memory), FI_REMOTE_READ, 0, 0, 0,
+			       &fid, NULL),
 		     0);
 	mr = crn_container_of(fid, struct rte_mr, fid);
 	/* As over a lower provider that wants a descriptor. */
@@ -284,5 +268,4 @@ CT_TEST(misuse, a_region_that_closed_halfway_closes_the_rest_the_next_time)
 	CT_EXPECT_EQ(fi_close(&fid->fid), 0);
 	CT_EXPECT_EQ(lower_closes[0], 1);
 	CT_EXPECT_EQ(lower_closes[1], 1);
-	ends_close(&ends);
 }

@@ -21,25 +21,21 @@ static void turn(void)
 
 static void begin(bool both, const char *routing)
 {
-	char routers[128];
-
 	router_open(&dumb, 101);
 	router_open(&other, 102);
 	dumb.answer = other.answer = ROUTER_ACCEPTS;
-	snprintf(routers, sizeof(routers), "router = tcp://127.0.0.1:%u\n", dumb.number);
-	if (both)
-		snprintf(routers + strlen(routers), 64, "router = tcp://127.0.0.1:%u\n",
-			 other.number);
-	ends_config(routers, routing);
+	router_config(&dumb, both ? &other : NULL, routing);
 	ends_open(&ends);
 }
 
-static void finish(void)
+static void finish(struct ends **t)
 {
 	ends_close(&ends);
 	router_close(&dumb);
 	router_close(&other);
 }
+
+CT_FIXTURE(silent, struct ends *, NULL, finish);
 
 static bool connects(void)
 {
@@ -54,7 +50,7 @@ static bool connects(void)
 }
 
 /* Chance says which of them is asked first. */
-CT_TEST(silent, one_that_says_nothing_leaves_time_for_another)
+CT_TEST_F(silent, one_that_says_nothing_leaves_time_for_another)
 {
 	uint64_t began;
 	int i;
@@ -68,7 +64,6 @@ CT_TEST(silent, one_that_says_nothing_leaves_time_for_another)
 	/* All of them but one know that it says nothing. */
 	printf("#   6 connections beside a router that says nothing: %u ms\n",
 	       (unsigned int)(crn_now_ms() - began));
-	finish();
 }
 
 /* Of the first router; it is asked as ever from then on. */
@@ -79,7 +74,7 @@ static uint64_t *shunned(void)
 			.shunned;
 }
 
-CT_TEST(silent, one_that_said_nothing_is_asked_last)
+CT_TEST_F(silent, one_that_said_nothing_is_asked_last)
 {
 	int i;
 
@@ -90,20 +85,18 @@ CT_TEST(silent, one_that_said_nothing_is_asked_last)
 		;
 	CT_EXPECT_EQ(dumb.asked, 0u);
 	CT_EXPECT_EQ(other.asked, 8u);
-	finish();
 }
 
-CT_TEST(silent, one_that_is_heard_again_is_as_it_was)
+CT_TEST_F(silent, one_that_is_heard_again_is_as_it_was)
 {
 	speaks = true;
 	begin(false, "");
 	*shunned() = crn_now_ms() + 600000;
 	CT_EXPECT_TRUE(connects());
 	CT_EXPECT_EQ(*shunned(), 0u);
-	finish();
 }
 
-CT_TEST(silent, one_that_has_said_who_it_is_is_named)
+CT_TEST_F(silent, one_that_has_said_who_it_is_is_named)
 {
 	struct fid_ep *ep;
 
@@ -119,5 +112,4 @@ CT_TEST(silent, one_that_has_said_who_it_is_is_named)
 	CT_NOTE("it is the only one, and is asked again");
 	speaks = true;
 	CT_EXPECT_TRUE(connects());
-	finish();
 }

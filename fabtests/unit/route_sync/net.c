@@ -410,6 +410,7 @@ void net_open(struct net *net, uint32_t routers, uint64_t seed)
 {
 	uint32_t i;
 
+	net_close(net);
 	*net = (struct net){.now = 1000000, .routers = routers, .random = seed * 2 + 1};
 	for (i = 0; i < routers; i++)
 		net->router[i] =
@@ -434,4 +435,7 @@ void net_close(struct net *net)
 	}
 	free(net->event);
 	free(net->crossing);
+	net->event = NULL;
+	net->crossing = NULL;
+	net->routers = 0;
 }

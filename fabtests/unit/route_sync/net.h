@@ -84,7 +84,7 @@ struct net {
 	uint64_t sent[RTE_SYNC_BYE + 1]; /* messages by type */
 };
 
-/* No router runs yet. */
+/* No router runs yet. A network that is open is closed first. */
 void net_open(struct net *net, uint32_t routers, uint64_t seed);
 void net_close(struct net *net);
 uint32_t net_link(struct net *net, uint32_t a, uint32_t b);

@@ -3,27 +3,28 @@
 
 #define WAN 7u
 
+struct one one;
+
 static void on_send(void *context, void *peer, const struct rte_sync_message *message)
 {
-	struct one *one = context;
+	struct one *it = context;
 
-	CT_ASSERT_LT(one->sents, ONE_SENT);
-	one->sent[one->sents].to =
-		(unsigned int)((struct rte_adjacency **)peer - one->peer);
-	one->sent[one->sents++].message = message_copy(message);
+	CT_ASSERT_LT(it->sents, ONE_SENT);
+	it->sent[it->sents].to = (unsigned int)((struct rte_adjacency **)peer - it->peer);
+	it->sent[it->sents++].message = message_copy(message);
 }
 
 static void on_event(void *context, const struct rte_sync_event *event)
 {
-	struct one *one = context;
+	struct one *it = context;
 
-	one->events[event->what]++;
-	one->event = *event;
+	it->events[event->what]++;
+	it->event = *event;
 	if (event->what == RTE_SYNC_CHANGED)
-		one->changed += event->router;
+		it->changed += event->router;
 }
 
-void one_open(struct one *one, const struct rte_sync_options *options)
+void one_open(struct one *it, const struct rte_sync_options *options)
 {
 	static const struct rte_link link[] = {
 		{.subnet = ONE_SUBNET,
@@ -44,72 +45,74 @@ void one_open(struct one *one, const struct rte_sync_options *options)
 				       .epoch = ONE_EPOCH,
 				       .refresh = ONE_REFRESH};
 
-	*one = (struct one){.now = 1000};
-	CT_ASSERT_EQ(rte_sync_open(options ? options : &all, &ops, one, one->now,
-				   &one->sync),
+	one_close(it);
+	*it = (struct one){.now = 1000};
+	CT_ASSERT_EQ(rte_sync_open(options ? options : &all, &ops, it, it->now,
+				   &it->sync),
 		     0);
-	CT_EXPECT_EQ(rte_sync_set(one->sync, &self, one->now), 0);
+	CT_EXPECT_EQ(rte_sync_set(it->sync, &self, it->now), 0);
 }
 
-void one_close(struct one *one)
+void one_close(struct one *it)
 {
-	one_forget(one);
-	rte_sync_close(one->sync);
+	one_forget(it);
+	if (it->sync)
+		rte_sync_close(it->sync);
+	it->sync = NULL;
 }
 
-static void up(struct one *one, unsigned int i, const struct rte_sync_peer *who)
+static void up(struct one *it, unsigned int i, const struct rte_sync_peer *who)
 {
-	one->peer_as[i] = who->as;
-	one->peer_id[i] = who->router;
-	CT_EXPECT_EQ(rte_sync_up(one->sync, who, &one->peer[i], one->now, &one->peer[i]),
-		     0);
+	it->peer_as[i] = who->as;
+	it->peer_id[i] = who->router;
+	CT_EXPECT_EQ(rte_sync_up(it->sync, who, &it->peer[i], it->now, &it->peer[i]), 0);
 }
 
-void one_up(struct one *one, unsigned int i)
+void one_up(struct one *it, unsigned int i)
 {
-	up(one, i,
+	up(it, i,
 	   &(struct rte_sync_peer){.as = ONE_AS,
 				   .router = 20 + i,
 				   .scope_as = ONE_AS,
 				   .subnet = ONE_SUBNET});
 }
 
-void one_up_border(struct one *one, unsigned int i, uint32_t as)
+void one_up_border(struct one *it, unsigned int i, uint32_t as)
 {
-	up(one, i,
+	up(it, i,
 	   &(struct rte_sync_peer){
 		   .as = as, .router = 20 + i, .scope_as = RTE_AS_WAN, .subnet = WAN});
 }
 
-void one_forget(struct one *one)
+void one_forget(struct one *it)
 {
-	while (one->sents)
-		message_free(&one->sent[--one->sents].message);
+	while (it->sents)
+		message_free(&it->sent[--it->sents].message);
 }
 
-uint32_t one_count(const struct one *one, unsigned int to, enum rte_sync_type type)
+uint32_t one_count(const struct one *it, unsigned int to, enum rte_sync_type type)
 {
 	uint32_t i, count = 0;
 
-	for (i = 0; i < one->sents; i++)
-		count += one->sent[i].to == to && one->sent[i].message.type == type;
+	for (i = 0; i < it->sents; i++)
+		count += it->sent[i].to == to && it->sent[i].message.type == type;
 	return count;
 }
 
-const struct rte_sync_message *one_last(const struct one *one, unsigned int to,
+const struct rte_sync_message *one_last(const struct one *it, unsigned int to,
 					enum rte_sync_type type)
 {
 	uint32_t i;
 
-	for (i = one->sents; i--;)
-		if (one->sent[i].to == to && one->sent[i].message.type == type)
-			return &one->sent[i].message;
+	for (i = it->sents; i--;)
+		if (it->sent[i].to == to && it->sent[i].message.type == type)
+			return &it->sent[i].message;
 	return NULL;
 }
 
-int one_receive(struct one *one, unsigned int from, struct rte_sync_message message)
+int one_receive(struct one *it, unsigned int from, struct rte_sync_message message)
 {
-	return rte_sync_receive(one->sync, one->peer[from], &message, one->now);
+	return rte_sync_receive(it->sync, it->peer[from], &message, it->now);
 }
 
 struct rte_lsa one_lsa(uint64_t router, uint64_t epoch, uint64_t seq)
@@ -121,61 +124,81 @@ struct rte_lsa one_lsa(uint64_t router, uint64_t epoch, uint64_t seq)
 				.lifetime = 3 * ONE_REFRESH};
 }
 
-int one_hear(struct one *one, unsigned int from, uint64_t router, uint64_t epoch,
+int one_hear(struct one *it, unsigned int from, uint64_t router, uint64_t epoch,
 	     uint64_t seq)
 {
 	const struct rte_lsa lsa = one_lsa(router, epoch, seq);
 
-	return one_receive(one, from,
+	return one_receive(it, from,
 			   (struct rte_sync_message){.type = RTE_SYNC_LSA, .lsa = &lsa});
 }
 
-int one_list(struct one *one, unsigned int from, enum rte_sync_type type, uint64_t router,
+int one_list(struct one *it, unsigned int from, enum rte_sync_type type, uint64_t router,
 	     uint64_t epoch, uint64_t seq)
 {
 	const struct rte_sync_entry entry = {
 		.as = ONE_AS, .router = router, .epoch = epoch, .seq = seq};
 
-	return one_receive(one, from,
+	return one_receive(it, from,
 			   (struct rte_sync_message){
 				   .type = type, .list = {.entry = &entry, .count = 1}});
 }
 
-static void heartbeat(struct one *one, unsigned int from, uint64_t more)
+static void heartbeat(struct one *it, unsigned int from, uint64_t more)
 {
-	struct rte_lsdb *db = rte_sync_db(one->sync);
+	struct rte_lsdb *db = rte_sync_db(it->sync);
 	struct rte_sync_message message = {
 		.type = RTE_SYNC_HEARTBEAT,
 		.heartbeat = {.hash = rte_lsdb_hash(db) + more,
 			      .count = (uint32_t)rte_lsdb_count(db)},
 	};
 
-	if (one->peer_as[from] != ONE_AS)
+	if (it->peer_as[from] != ONE_AS)
 		message.heartbeat.hash = more;
-	one_receive(one, from, message);
+	one_receive(it, from, message);
 }
 
-void one_differ(struct one *one, unsigned int from)
+void one_differ(struct one *it, unsigned int from)
 {
-	heartbeat(one, from, 1);
+	heartbeat(it, from, 1);
 }
 
-void one_run(struct one *one, uint64_t until, unsigned int heartbeats)
+void one_run(struct one *it, uint64_t until, unsigned int heartbeats)
 {
 	uint64_t at;
 	unsigned int i;
 
-	while ((at = rte_sync_deadline(one->sync)) <= until) {
-		one->now = at > one->now ? at : one->now;
+	while ((at = rte_sync_deadline(it->sync)) <= until) {
+		it->now = at > it->now ? at : it->now;
 		for (i = 0; i < ONE_PEERS; i++)
 			if (heartbeats & 1u << i)
-				heartbeat(one, i, 0);
-		rte_sync_tick(one->sync, one->now);
+				heartbeat(it, i, 0);
+		rte_sync_tick(it->sync, it->now);
 	}
-	one->now = until;
+	it->now = until;
 }
 
-const struct rte_lsa *one_own(struct one *one)
+const struct rte_lsa *one_own(struct one *it)
 {
-	return rte_lsdb_get(rte_sync_db(one->sync), ONE_AS, ONE_ID, one->now);
+	return rte_lsdb_get(rte_sync_db(it->sync), ONE_AS, ONE_ID, it->now);
+}
+
+void one_set_up(struct one **t)
+{
+	*t = &one;
+	one_open(&one, NULL);
+}
+
+void one_set_up_two(struct one **t)
+{
+	one_set_up(t);
+	one_up(&one, 0);
+	one_up(&one, 1);
+	one_run(&one, 2500, 3);
+	one_forget(&one);
+}
+
+void one_tear_down(struct one **t)
+{
+	one_close(&one);
 }

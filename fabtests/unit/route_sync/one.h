@@ -34,34 +34,43 @@ struct one {
 	uint64_t changed; /* sum of the routers' ids in CHANGED */
 };
 
-/* With its device on ONE_SUBNET, and one on WAN 7. NULL: the default. */
-void one_open(struct one *one, const struct rte_sync_options *options);
-void one_close(struct one *one);
+/* With its device on ONE_SUBNET, and one on WAN 7. NULL: the default. One that is
+ * open is closed first. */
+void one_open(struct one *it, const struct rte_sync_options *options);
+void one_close(struct one *it);
+
+/* The router of the test; a fixture opens it with the default: *t is &one. With two:
+ * peers 0 and 1 are neighbours that know the same. */
+extern struct one one;
+void one_set_up(struct one **t);
+void one_set_up_two(struct one **t);
+void one_tear_down(struct one **t);
+
 /* Peer number i: a neighbour with id 20 + i. */
-void one_up(struct one *one, unsigned int i);
+void one_up(struct one *it, unsigned int i);
 /* A border of that AS, by WAN 7. */
-void one_up_border(struct one *one, unsigned int i, uint32_t as);
+void one_up_border(struct one *it, unsigned int i, uint32_t as);
 /* What was sent until now is forgotten. */
-void one_forget(struct one *one);
+void one_forget(struct one *it);
 /* The number of messages of that type that were sent to that peer. */
-uint32_t one_count(const struct one *one, unsigned int to, enum rte_sync_type type);
+uint32_t one_count(const struct one *it, unsigned int to, enum rte_sync_type type);
 /* The last of them, or NULL. */
-const struct rte_sync_message *one_last(const struct one *one, unsigned int to,
+const struct rte_sync_message *one_last(const struct one *it, unsigned int to,
 					enum rte_sync_type type);
-int one_receive(struct one *one, unsigned int from, struct rte_sync_message message);
+int one_receive(struct one *it, unsigned int from, struct rte_sync_message message);
 /* An LSA without links, that lives for 3 * ONE_REFRESH. */
 struct rte_lsa one_lsa(uint64_t router, uint64_t epoch, uint64_t seq);
-int one_hear(struct one *one, unsigned int from, uint64_t router, uint64_t epoch,
+int one_hear(struct one *it, unsigned int from, uint64_t router, uint64_t epoch,
 	     uint64_t seq);
 /* A DIGEST or LSREQ with one entry. */
-int one_list(struct one *one, unsigned int from, enum rte_sync_type type, uint64_t router,
+int one_list(struct one *it, unsigned int from, enum rte_sync_type type, uint64_t router,
 	     uint64_t epoch, uint64_t seq);
 /* Ticks when they are due, until then; peers in the mask send heartbeats with the right
  * hash in time. */
-void one_run(struct one *one, uint64_t until, unsigned int heartbeats);
+void one_run(struct one *it, uint64_t until, unsigned int heartbeats);
 /* What it says of itself now. */
-const struct rte_lsa *one_own(struct one *one);
+const struct rte_lsa *one_own(struct one *it);
 /* A heartbeat that has another hash. */
-void one_differ(struct one *one, unsigned int from);
+void one_differ(struct one *it, unsigned int from);
 
 #endif

@@ -3,20 +3,10 @@
 #include <rdma/fi_errno.h>
 #include "one.h"
 
-static struct one one;
+CT_FIXTURE(adjacency, struct one *, one_set_up_two, one_tear_down);
 
-static void open_two(void)
+CT_TEST_F(adjacency, heartbeats_go_to_all)
 {
-	one_open(&one, NULL);
-	one_up(&one, 0);
-	one_up(&one, 1);
-	one_run(&one, 2500, 3);
-	one_forget(&one);
-}
-
-CT_TEST(adjacency, heartbeats_go_to_all)
-{
-	open_two();
 	one_up_border(&one, 2, 4);
 	one_run(&one, one.now + 5000, 7);
 	CT_EXPECT_EQ(one_count(&one, 0, RTE_SYNC_HEARTBEAT), 5);
@@ -27,14 +17,12 @@ CT_TEST(adjacency, heartbeats_go_to_all)
 	CT_EXPECT_EQ(one_last(&one, 0, RTE_SYNC_HEARTBEAT)->heartbeat.count, 1);
 	/* A border learns nothing of what is known here. */
 	CT_EXPECT_EQ(one_last(&one, 2, RTE_SYNC_HEARTBEAT)->heartbeat.hash, 0);
-	one_close(&one);
 }
 
-CT_TEST(adjacency, who_is_silent_for_three_heartbeats_is_lost)
+CT_TEST_F(adjacency, who_is_silent_for_three_heartbeats_is_lost)
 {
 	uint64_t heard;
 
-	open_two();
 	one_hear(&one, 1, 50, 1, 1);
 	heard = one.now;
 	one_run(&one, heard + 2999, 1);
@@ -62,25 +50,21 @@ CT_TEST(adjacency, who_is_silent_for_three_heartbeats_is_lost)
 	one_up(&one, 1);
 	one_run(&one, one.now + 2000, 3);
 	CT_EXPECT_EQ(one_own(&one)->link[0].neighbours, 2);
-	one_close(&one);
 }
 
-CT_TEST(adjacency, who_says_goodbye_is_lost_at_once)
+CT_TEST_F(adjacency, who_says_goodbye_is_lost_at_once)
 {
-	open_two();
 	one_receive(&one, 1, (struct rte_sync_message){.type = RTE_SYNC_BYE});
 	CT_EXPECT_EQ(one.events[RTE_SYNC_LOST], 1);
 	CT_EXPECT_TRUE(one.event.bye);
 	CT_EXPECT_EQ(rte_sync_counters(one.sync)->lost, 0);
 	CT_EXPECT_EQ(one_own(&one)->link[0].neighbours, 1);
-	one_close(&one);
 }
 
-CT_TEST(adjacency, a_border_is_lost_in_the_same_way)
+CT_TEST_F(adjacency, a_border_is_lost_in_the_same_way)
 {
 	uint64_t seq;
 
-	open_two();
 	one_up_border(&one, 2, 4);
 	seq = one_own(&one)->seq;
 	one_run(&one, one.now + 3500, 3);
@@ -88,14 +72,12 @@ CT_TEST(adjacency, a_border_is_lost_in_the_same_way)
 	CT_EXPECT_EQ(one.event.as, 4);
 	/* That changes nothing in this AS. */
 	CT_EXPECT_EQ(one_own(&one)->seq, seq);
-	one_close(&one);
 }
 
 /* Stopped, or without a processor. What came meanwhile may be handed over before the
  * tick, as it should be, or after. */
-CT_TEST(adjacency, silence_counts_only_while_this_process_runs)
+CT_TEST_F(adjacency, silence_counts_only_while_this_process_runs)
 {
-	open_two();
 	one.now += 60000;
 	CT_EXPECT_LT(rte_sync_deadline(one.sync), one.now);
 	rte_sync_tick(one.sync, one.now);
@@ -108,15 +90,12 @@ CT_TEST(adjacency, silence_counts_only_while_this_process_runs)
 	one_run(&one, one.now + 1, 2);
 	CT_EXPECT_EQ(one.events[RTE_SYNC_LOST], 1);
 	CT_EXPECT_EQ(one.event.router, 20);
-	one_close(&one);
 }
 
-CT_TEST(adjacency, a_process_that_is_always_late_waits_longer)
+CT_TEST_F(adjacency, a_process_that_is_always_late_waits_longer)
 {
-	uint64_t heard;
+	uint64_t heard = one.now;
 
-	open_two();
-	heard = one.now;
 	one_receive(&one, 0, (struct rte_sync_message){.type = RTE_SYNC_LSREQ});
 	one_receive(&one, 1, (struct rte_sync_message){.type = RTE_SYNC_LSREQ});
 	while (!one.events[RTE_SYNC_LOST]) {
@@ -125,40 +104,34 @@ CT_TEST(adjacency, a_process_that_is_always_late_waits_longer)
 	}
 	CT_EXPECT_EQ(one.events[RTE_SYNC_LOST], 2);
 	CT_EXPECT_GE(one.now - heard, 2 * 3000 - 1000);
-	one_close(&one);
 }
 
-CT_TEST(adjacency, a_hash_that_stays_another_one_calls_for_a_digest)
+CT_TEST_F(adjacency, a_hash_that_stays_another_one_calls_for_a_digest)
 {
-	open_two();
 	one_differ(&one, 0);
 	CT_EXPECT_EQ(one_count(&one, 0, RTE_SYNC_DIGEST), 0);
 	one_differ(&one, 0);
 	CT_EXPECT_EQ(one_count(&one, 0, RTE_SYNC_DIGEST), 1);
 	CT_EXPECT_EQ(one_count(&one, 1, RTE_SYNC_DIGEST), 0);
 	CT_EXPECT_EQ(rte_sync_counters(one.sync)->repaired, 1);
-	one_close(&one);
 }
 
-CT_TEST(adjacency, a_hash_that_differs_for_a_moment_does_not)
+CT_TEST_F(adjacency, a_hash_that_differs_for_a_moment_does_not)
 {
 	uint32_t i;
 
-	open_two();
 	for (i = 0; i < 10; i++) {
 		one_differ(&one, 0);
 		one_run(&one, one.now + 1000, 3);
 	}
 	CT_EXPECT_EQ(one_count(&one, 0, RTE_SYNC_DIGEST), 0);
-	one_close(&one);
 }
 
 /* A large network, in which something is on its way most of the time. */
-CT_TEST(adjacency, what_moves_is_given_more_time)
+CT_TEST_F(adjacency, what_moves_is_given_more_time)
 {
 	uint32_t i;
 
-	open_two();
 	for (i = 0; i < 7; i++) {
 		one_hear(&one, 0, 50, 1, 1 + i);
 		one_differ(&one, 0);
@@ -167,14 +140,12 @@ CT_TEST(adjacency, what_moves_is_given_more_time)
 	one_hear(&one, 0, 50, 1, 1 + i);
 	one_differ(&one, 0);
 	CT_EXPECT_EQ(one_count(&one, 0, RTE_SYNC_DIGEST), 1);
-	one_close(&one);
 }
 
-CT_TEST(adjacency, what_digests_do_not_repair_is_tried_less_and_less_often)
+CT_TEST_F(adjacency, what_digests_do_not_repair_is_tried_less_and_less_often)
 {
 	uint32_t i;
 
-	open_two();
 	for (i = 0; i < 32; i++)
 		one_differ(&one, 0);
 	/* After 2, 4, 8, 16, 24, 32. */
@@ -184,10 +155,9 @@ CT_TEST(adjacency, what_digests_do_not_repair_is_tried_less_and_less_often)
 	one_differ(&one, 0);
 	one_differ(&one, 0);
 	CT_EXPECT_EQ(one_count(&one, 0, RTE_SYNC_DIGEST), 1);
-	one_close(&one);
 }
 
-CT_TEST(adjacency, there_are_not_too_many)
+CT_TEST_F(adjacency, there_are_not_too_many)
 {
 	struct rte_sync_peer who = {
 		.as = ONE_AS, .router = 100, .scope_as = ONE_AS, .subnet = ONE_SUBNET};
@@ -213,10 +183,9 @@ CT_TEST(adjacency, there_are_not_too_many)
 		     -FI_ENOSPC);
 	rte_sync_down(one.sync, last, one.now);
 	CT_EXPECT_EQ(rte_sync_up(one.sync, &who, &one.peer[0], one.now, &last), 0);
-	one_close(&one);
 }
 
-CT_TEST(adjacency, there_is_none_with_nobody_or_itself)
+CT_TEST_F(adjacency, there_is_none_with_nobody_or_itself)
 {
 	struct rte_sync_peer who = {.as = ONE_AS, .router = ONE_ID, .scope_as = ONE_AS};
 	struct rte_adjacency *none;
@@ -234,10 +203,9 @@ CT_TEST(adjacency, there_is_none_with_nobody_or_itself)
 	/* In another AS the same id is another router. */
 	who.as = 4;
 	CT_EXPECT_EQ(rte_sync_up(one.sync, &who, &one.peer[0], one.now, &none), 0);
-	one_close(&one);
 }
 
-CT_TEST(adjacency, goes_on_without_memory)
+CT_TEST_F(adjacency, goes_on_without_memory)
 {
 	struct rte_sync_peer who = {
 		.as = ONE_AS, .router = 30, .scope_as = ONE_AS, .subnet = ONE_SUBNET};
@@ -246,7 +214,7 @@ CT_TEST(adjacency, goes_on_without_memory)
 	int ret;
 
 	for (nth = 1; failed; nth++) {
-		open_two();
+		one_set_up_two(t);
 		ct_fail_alloc(nth);
 		ret = rte_sync_up(one.sync, &who, &one.peer[3], one.now, &one.peer[3]);
 		failed = ct_alloc_failed();
@@ -254,7 +222,6 @@ CT_TEST(adjacency, goes_on_without_memory)
 		/* It is named later, if not now. */
 		one_run(&one, one.now + 1000, 3);
 		CT_EXPECT_EQ(one_own(&one)->link[0].neighbours, ret ? 2 : 3);
-		one_close(&one);
 	}
 	CT_EXPECT_GT(nth, 3);
 }

@@ -5,6 +5,13 @@
 
 static struct net net;
 
+static void tear_down(struct net **t)
+{
+	net_close(&net);
+}
+
+CT_FIXTURE(faults, struct net *, NULL, tear_down);
+
 /* Repairs that did not help become rare: 16 heartbeats at most, a few times. */
 #define SOON 60000u
 
@@ -35,7 +42,6 @@ static void for_each_seed(uint32_t seeds, void (*call)(void))
 			CT_NOTE("%s, seed %u", shape_name[shape], (unsigned int)seed);
 			shape_open(&net, shape, seed);
 			call();
-			net_close(&net);
 		}
 }
 
@@ -52,13 +58,13 @@ static void lossy(void)
 	expect_agreement("loss");
 }
 
-CT_TEST(faults, lost_doubled_late_and_reordered_messages_are_repaired)
+CT_TEST_F(faults, lost_doubled_late_and_reordered_messages_are_repaired)
 {
 	for_each_seed(30, lossy);
 }
 
 /* While messages are lost, too: with one in ten it comes to agree now and then. */
-CT_TEST(faults, most_is_known_while_messages_are_lost)
+CT_TEST_F(faults, most_is_known_while_messages_are_lost)
 {
 	uint32_t i, agreed = 0;
 
@@ -72,7 +78,6 @@ CT_TEST(faults, most_is_known_while_messages_are_lost)
 		agreed += net_agrees(&net);
 	}
 	CT_EXPECT_GE(agreed, 30);
-	net_close(&net);
 }
 
 static void parted(void)
@@ -100,7 +105,7 @@ static void parted(void)
 	expect_agreement("a partition");
 }
 
-CT_TEST(faults, what_fell_apart_comes_together_again)
+CT_TEST_F(faults, what_fell_apart_comes_together_again)
 {
 	for_each_seed(30, parted);
 }
@@ -130,7 +135,7 @@ static void one_by_one(void)
 	expect_agreement("starts");
 }
 
-CT_TEST(faults, routers_come_and_go)
+CT_TEST_F(faults, routers_come_and_go)
 {
 	for_each_seed(30, one_by_one);
 }
@@ -183,7 +188,7 @@ static void chaos(void)
 	expect_agreement("chaos");
 }
 
-CT_TEST(faults, whatever_happens)
+CT_TEST_F(faults, whatever_happens)
 {
 	for_each_seed(30, chaos);
 }
@@ -212,7 +217,7 @@ static void out_of_memory(void)
 	expect_agreement("no memory");
 }
 
-CT_TEST(faults, routers_without_memory_catch_up)
+CT_TEST_F(faults, routers_without_memory_catch_up)
 {
 	for_each_seed(15, out_of_memory);
 }

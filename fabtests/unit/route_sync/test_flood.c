@@ -3,10 +3,8 @@
 #include <rdma/fi_errno.h>
 #include "one.h"
 
-static struct one one;
-
 /* Neighbours 0, 1, 2; a border 3. */
-static void open_three(void)
+static void set_up(struct one **t)
 {
 	unsigned int i;
 
@@ -28,9 +26,10 @@ static uint32_t lsas(void)
 	return count;
 }
 
-CT_TEST(flood, news_goes_to_all_but_whom_it_comes_from)
+CT_FIXTURE(flood, struct one *, set_up, one_tear_down);
+
+CT_TEST_F(flood, news_goes_to_all_but_whom_it_comes_from)
 {
-	open_three();
 	CT_EXPECT_EQ(one_hear(&one, 1, 50, 1, 5), 0);
 	CT_EXPECT_EQ(one_count(&one, 0, RTE_SYNC_LSA), 1);
 	CT_EXPECT_EQ(one_count(&one, 1, RTE_SYNC_LSA), 0);
@@ -38,12 +37,10 @@ CT_TEST(flood, news_goes_to_all_but_whom_it_comes_from)
 	CT_EXPECT_EQ(one_count(&one, 3, RTE_SYNC_LSA), 0);
 	CT_EXPECT_EQ(one_last(&one, 0, RTE_SYNC_LSA)->lsa->router, 50);
 	CT_EXPECT_EQ(one.changed, 50);
-	one_close(&one);
 }
 
-CT_TEST(flood, what_is_known_goes_nowhere)
+CT_TEST_F(flood, what_is_known_goes_nowhere)
 {
-	open_three();
 	one_hear(&one, 1, 50, 1, 5);
 	one_forget(&one);
 	CT_EXPECT_EQ(one_hear(&one, 0, 50, 1, 5), 0);
@@ -54,29 +51,25 @@ CT_TEST(flood, what_is_known_goes_nowhere)
 	/* The router has started again: a lower number of a higher epoch. */
 	CT_EXPECT_EQ(one_hear(&one, 2, 50, 2, 1), 0);
 	CT_EXPECT_EQ(lsas(), 2);
-	one_close(&one);
 }
 
-CT_TEST(flood, not_by_another_device_of_whom_it_comes_from)
+CT_TEST_F(flood, not_by_another_device_of_whom_it_comes_from)
 {
 	static const struct rte_sync_peer other = {
 		.as = ONE_AS, .router = 21, .scope_as = ONE_AS, .subnet = 9};
 
-	open_three();
 	CT_EXPECT_EQ(rte_sync_up(one.sync, &other, &one.peer[4], one.now, &one.peer[4]),
 		     0);
 	one_forget(&one);
 	one_hear(&one, 1, 50, 1, 5);
 	CT_EXPECT_EQ(one_count(&one, 4, RTE_SYNC_LSA), 0);
 	CT_EXPECT_EQ(lsas(), 2);
-	one_close(&one);
 }
 
-CT_TEST(flood, what_goes_on_is_as_old_as_it_is)
+CT_TEST_F(flood, what_goes_on_is_as_old_as_it_is)
 {
 	struct rte_lsa lsa = one_lsa(50, 1, 5);
 
-	open_three();
 	lsa.lifetime = 7000;
 	one_receive(&one, 1,
 		    (struct rte_sync_message){.type = RTE_SYNC_LSA, .lsa = &lsa});
@@ -84,26 +77,22 @@ CT_TEST(flood, what_goes_on_is_as_old_as_it_is)
 	one_run(&one, one.now + 3000, 0xf);
 	one_list(&one, 0, RTE_SYNC_LSREQ, 50, 1, 5);
 	CT_EXPECT_EQ(one_last(&one, 0, RTE_SYNC_LSA)->lsa->lifetime, 4000);
-	one_close(&one);
 }
 
-CT_TEST(flood, a_refresh_is_handed_on_but_changes_nothing)
+CT_TEST_F(flood, a_refresh_is_handed_on_but_changes_nothing)
 {
-	open_three();
 	one_hear(&one, 1, 50, 1, 5);
 	one_forget(&one);
 	one.changed = 0;
 	one_hear(&one, 1, 50, 1, 6);
 	CT_EXPECT_EQ(lsas(), 2);
 	CT_EXPECT_EQ(one.changed, 0);
-	one_close(&one);
 }
 
-CT_TEST(flood, what_is_not_heard_of_again_is_forgotten)
+CT_TEST_F(flood, what_is_not_heard_of_again_is_forgotten)
 {
 	struct rte_lsa lsa = one_lsa(50, 1, 5);
 
-	open_three();
 	lsa.lifetime = 5000;
 	one_receive(&one, 1,
 		    (struct rte_sync_message){.type = RTE_SYNC_LSA, .lsa = &lsa});
@@ -113,15 +102,13 @@ CT_TEST(flood, what_is_not_heard_of_again_is_forgotten)
 	CT_EXPECT_EQ(one.events[RTE_SYNC_GONE], 1);
 	CT_EXPECT_EQ(one.event.router, 50);
 	CT_EXPECT_EQ(one.event.as, ONE_AS);
-	one_close(&one);
 }
 
-CT_TEST(flood, an_lsa_of_another_as_is_refused_from_anyone)
+CT_TEST_F(flood, an_lsa_of_another_as_is_refused_from_anyone)
 {
 	struct rte_lsa lsa = one_lsa(50, 1, 5);
 	const struct rte_sync_message message = {.type = RTE_SYNC_LSA, .lsa = &lsa};
 
-	open_three();
 	lsa.as = 4;
 	CT_EXPECT_EQ(one_receive(&one, 1, message), -FI_EACCES);
 	CT_EXPECT_EQ(rte_sync_counters(one.sync)->foreign, 1);
@@ -131,15 +118,13 @@ CT_TEST(flood, an_lsa_of_another_as_is_refused_from_anyone)
 	CT_EXPECT_EQ(rte_sync_counters(one.sync)->unexpected, 2);
 	CT_EXPECT_EQ(lsas(), 0);
 	CT_EXPECT_EQ(rte_lsdb_count(rte_sync_db(one.sync)), 1);
-	one_close(&one);
 }
 
-CT_TEST(flood, what_is_malformed_is_dropped)
+CT_TEST_F(flood, what_is_malformed_is_dropped)
 {
 	struct rte_lsa lsa = one_lsa(50, 1, 5);
 	const struct rte_sync_message message = {.type = RTE_SYNC_LSA, .lsa = &lsa};
 
-	open_three();
 	lsa.lifetime = RTE_LIFETIME_MAX + 1;
 	CT_EXPECT_EQ(one_receive(&one, 1, message), -FI_EINVAL);
 	/* Nothing could ever be newer. */
@@ -155,10 +140,9 @@ CT_TEST(flood, what_is_malformed_is_dropped)
 	lsa.lifetime = 0;
 	CT_EXPECT_EQ(one_receive(&one, 1, message), 0);
 	CT_EXPECT_EQ(lsas(), 0);
-	one_close(&one);
 }
 
-CT_TEST(flood, a_full_database_takes_no_more_routers)
+CT_TEST_F(flood, a_full_database_takes_no_more_routers)
 {
 	static const struct rte_sync_options options = {
 		.as = ONE_AS, .router = ONE_ID, .epoch = ONE_EPOCH, .routers_max = 4};
@@ -182,10 +166,9 @@ CT_TEST(flood, a_full_database_takes_no_more_routers)
 	CT_EXPECT_EQ(one_hear(&one, 0, ONE_ID, ONE_EPOCH, 30), 0);
 	one_run(&one, 3000, 3);
 	CT_EXPECT_EQ(one_own(&one)->seq, 31);
-	one_close(&one);
 }
 
-CT_TEST(flood, goes_on_without_memory)
+CT_TEST_F(flood, goes_on_without_memory)
 {
 	static const uint64_t ids[] = {24, 29};
 	static const struct rte_link link = {.subnet = ONE_SUBNET,
@@ -199,7 +182,6 @@ CT_TEST(flood, goes_on_without_memory)
 
 	lsa.links = 1;
 	lsa.link = &link;
-	open_three();
 	ct_fail_alloc(1);
 	CT_EXPECT_EQ(one_receive(&one, 1, message), -FI_ENOMEM);
 	CT_EXPECT_TRUE(ct_alloc_failed());
@@ -207,5 +189,4 @@ CT_TEST(flood, goes_on_without_memory)
 	CT_EXPECT_EQ(rte_sync_counters(one.sync)->memory, 1);
 	CT_EXPECT_EQ(one_receive(&one, 1, message), 0);
 	CT_EXPECT_EQ(lsas(), 2);
-	one_close(&one);
 }

@@ -4,7 +4,6 @@
 
 #define ROUTERS_MAX 40u
 
-static struct one one;
 static uint64_t state;
 
 static uint64_t draw(uint64_t below)
@@ -114,7 +113,9 @@ static void say(unsigned int from)
 	}
 }
 
-CT_TEST(garbage, nothing_grows_beyond_its_bound)
+CT_FIXTURE(garbage, struct one *, one_set_up, one_tear_down);
+
+CT_TEST_F(garbage, nothing_grows_beyond_its_bound)
 {
 	const struct rte_sync_options options = {
 		.as = ONE_AS, .router = ONE_ID, .epoch = 50, .routers_max = ROUTERS_MAX};
@@ -136,6 +137,5 @@ CT_TEST(garbage, nothing_grows_beyond_its_bound)
 			CT_EXPECT_EQ(one_own(&one)->links, 2);
 			CT_EXPECT_LT(one_own(&one)->seq, UINT64_MAX);
 		}
-		one_close(&one);
 	}
 }

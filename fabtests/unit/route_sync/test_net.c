@@ -5,6 +5,13 @@
 static struct net net;
 static enum shape shape;
 
+static void tear_down(struct net **t)
+{
+	net_close(&net);
+}
+
+CT_FIXTURE(net, struct net *, NULL, tear_down);
+
 static void open_settled(enum shape of, uint64_t seed)
 {
 	shape = of;
@@ -25,7 +32,6 @@ static void for_each_shape(void (*call)(void))
 		for (seed = 0; seed < (shape == SHAPE_RANDOM ? 40 : 1); seed++) {
 			open_settled(shape, seed);
 			call();
-			net_close(&net);
 		}
 }
 
@@ -44,7 +50,7 @@ static void expect_flood_is_exact(void)
 	CT_EXPECT_EQ(net_most_crossings(&net), 1);
 }
 
-CT_TEST(net, each_lsa_crosses_each_link_once_each_way_at_most)
+CT_TEST_F(net, each_lsa_crosses_each_link_once_each_way_at_most)
 {
 	for_each_shape(expect_flood_is_exact);
 }
@@ -62,13 +68,13 @@ static void expect_silence(void)
 	CT_EXPECT_EQ(net.sent[RTE_SYNC_LSA], 0);
 }
 
-CT_TEST(net, then_there_are_only_heartbeats)
+CT_TEST_F(net, then_there_are_only_heartbeats)
 {
 	for_each_shape(expect_silence);
 }
 
 /* The beginning, with its digests, included. */
-CT_TEST(net, nothing_crosses_twice_when_all_begin_at_once)
+CT_TEST_F(net, nothing_crosses_twice_when_all_begin_at_once)
 {
 	uint64_t seed;
 	uint32_t i;
@@ -84,12 +90,11 @@ CT_TEST(net, nothing_crosses_twice_when_all_begin_at_once)
 			}
 			CT_EXPECT_NE(net_settle(&net, 3000), UINT64_MAX);
 			CT_EXPECT_LE(net_most_crossings(&net), 1);
-			net_close(&net);
 		}
 }
 
 /* For several lives: refreshes keep all alive, and heartbeats agree. */
-CT_TEST(net, goes_on_for_ever)
+CT_TEST_F(net, goes_on_for_ever)
 {
 	uint32_t i;
 
@@ -101,10 +106,9 @@ CT_TEST(net, goes_on_for_ever)
 	for (i = 0; i < net.routers; i++)
 		CT_EXPECT_EQ(net.router[i].events[RTE_SYNC_GONE], 0);
 	CT_EXPECT_EQ(net_most_crossings(&net), 1);
-	net_close(&net);
 }
 
-CT_TEST(net, a_late_joiner_knows_all_within_a_second_and_a_few_messages)
+CT_TEST_F(net, a_late_joiner_knows_all_within_a_second_and_a_few_messages)
 {
 	static const uint32_t routers = 32;
 	uint64_t seed;
@@ -126,11 +130,10 @@ CT_TEST(net, a_late_joiner_knows_all_within_a_second_and_a_few_messages)
 		CT_EXPECT_LT(net_settle(&net, 2000), 1000);
 		CT_EXPECT_TRUE(net_knows(&net, routers - 1, 0));
 		CT_EXPECT_LE(net.sent[RTE_SYNC_LSREQ], 2 * 4);
-		net_close(&net);
 	}
 }
 
-CT_TEST(net, who_ends_in_order_is_gone_at_once)
+CT_TEST_F(net, who_ends_in_order_is_gone_at_once)
 {
 	open_settled(SHAPE_RING_STUB, 1);
 	CT_EXPECT_TRUE(net_route(&net, 4, 4, 2));
@@ -145,10 +148,9 @@ CT_TEST(net, who_ends_in_order_is_gone_at_once)
 	net_start(&net, 2);
 	net_run(&net, 1000);
 	CT_EXPECT_TRUE(net_route(&net, 4, 4, 2));
-	net_close(&net);
 }
 
-CT_TEST(net, a_withdrawn_router_may_come_back_at_once)
+CT_TEST_F(net, a_withdrawn_router_may_come_back_at_once)
 {
 	open_settled(SHAPE_RING_STUB, 1);
 	net_end(&net, 2);
@@ -156,10 +158,9 @@ CT_TEST(net, a_withdrawn_router_may_come_back_at_once)
 	net_start(&net, 2);
 	CT_EXPECT_LT(net_settle(&net, 2000), 1000);
 	CT_EXPECT_TRUE(net_route(&net, 4, 4, 2));
-	net_close(&net);
 }
 
-CT_TEST(net, without_a_killed_router_there_is_no_way_through_it)
+CT_TEST_F(net, without_a_killed_router_there_is_no_way_through_it)
 {
 	open_settled(SHAPE_LINE, 1);
 	CT_EXPECT_TRUE(net_route(&net, 0, 0, 4));
@@ -177,10 +178,9 @@ CT_TEST(net, without_a_killed_router_there_is_no_way_through_it)
 	CT_EXPECT_FALSE(net_knows(&net, 0, 2));
 	/* What is behind it, as well. */
 	CT_EXPECT_FALSE(net_knows(&net, 0, 4));
-	net_close(&net);
 }
 
-CT_TEST(net, a_router_that_starts_again_is_believed_at_once)
+CT_TEST_F(net, a_router_that_starts_again_is_believed_at_once)
 {
 	open_settled(SHAPE_RING_STUB, 1);
 	net_run(&net, 3 * NET_REFRESH);
@@ -190,11 +190,10 @@ CT_TEST(net, a_router_that_starts_again_is_believed_at_once)
 	net_start(&net, 2);
 	net_change(&net, 2);
 	CT_EXPECT_LT(net_settle(&net, 3000), 1000);
-	net_close(&net);
 }
 
 /* Its clock is wrong: the epoch is lower than that of its earlier start. */
-CT_TEST(net, a_router_that_starts_with_an_old_epoch_goes_above_itself)
+CT_TEST_F(net, a_router_that_starts_with_an_old_epoch_goes_above_itself)
 {
 	open_settled(SHAPE_RING_STUB, 1);
 	net_kill(&net, 2);
@@ -206,11 +205,10 @@ CT_TEST(net, a_router_that_starts_with_an_old_epoch_goes_above_itself)
 	net_start(&net, 2);
 	CT_EXPECT_LT(net_settle(&net, 3000), 1000);
 	CT_EXPECT_GE(rte_sync_counters(net.router[2].sync)->ahead, 1);
-	net_close(&net);
 }
 
 /* Messages pass in one direction only: both ends stop naming each other. */
-CT_TEST(net, a_link_that_works_one_way_is_no_link)
+CT_TEST_F(net, a_link_that_works_one_way_is_no_link)
 {
 	open_settled(SHAPE_LINE, 1);
 	net_block(&net, 1, true, false);
@@ -222,12 +220,11 @@ CT_TEST(net, a_link_that_works_one_way_is_no_link)
 	net_block(&net, 1, false, false);
 	CT_EXPECT_LT(net_settle(&net, 3000), 1500);
 	CT_EXPECT_TRUE(net_route(&net, 0, 0, 4));
-	net_close(&net);
 }
 
 /* SIGSTOP for less than the others wait: nobody is lost, by the one that stopped least of
  * all. */
-CT_TEST(net, a_router_that_was_stopped_for_a_moment_loses_nobody)
+CT_TEST_F(net, a_router_that_was_stopped_for_a_moment_loses_nobody)
 {
 	uint32_t i;
 
@@ -239,10 +236,9 @@ CT_TEST(net, a_router_that_was_stopped_for_a_moment_loses_nobody)
 	CT_EXPECT_TRUE(net_agrees(&net));
 	for (i = 0; i < net.routers; i++)
 		CT_EXPECT_EQ(net.router[i].events[RTE_SYNC_LOST], 0);
-	net_close(&net);
 }
 
-CT_TEST(net, a_router_that_was_stopped_for_long_is_lost_and_found)
+CT_TEST_F(net, a_router_that_was_stopped_for_long_is_lost_and_found)
 {
 	open_settled(SHAPE_LINE, 1);
 	net_stop(&net, 2);
@@ -252,5 +248,4 @@ CT_TEST(net, a_router_that_was_stopped_for_long_is_lost_and_found)
 	net_go_on(&net, 2);
 	CT_EXPECT_LT(net_settle(&net, 10000), 5000);
 	CT_EXPECT_TRUE(net_route(&net, 0, 0, 4));
-	net_close(&net);
 }

@@ -3,8 +3,6 @@
 #include <rdma/fi_errno.h>
 #include "one.h"
 
-static struct one one;
-
 static struct rte_lsa self_with_load(uint32_t load)
 {
 	static const struct rte_link link = {.subnet = ONE_SUBNET,
@@ -23,14 +21,15 @@ static void set_load(uint32_t load)
 	CT_EXPECT_EQ(rte_sync_set(one.sync, &self, one.now), 0);
 }
 
-CT_TEST(own, names_those_that_are_alive)
+CT_FIXTURE(own, struct one *, one_set_up, one_tear_down);
+
+CT_TEST_F(own, names_those_that_are_alive)
 {
 	static const struct rte_sync_peer twice = {
 		.as = ONE_AS, .router = 21, .scope_as = ONE_AS, .subnet = ONE_SUBNET};
 	struct rte_adjacency *again;
 	const struct rte_link *link;
 
-	one_open(&one, NULL);
 	CT_EXPECT_EQ(one_own(&one)->link[0].neighbours, 0);
 	one_up(&one, 3);
 	one_up(&one, 1);
@@ -50,16 +49,14 @@ CT_TEST(own, names_those_that_are_alive)
 	rte_sync_down(one.sync, again, one.now);
 	one_run(&one, 4500, 1 << 3);
 	CT_EXPECT_EQ(one_own(&one)->link[0].neighbours, 1);
-	one_close(&one);
 }
 
-CT_TEST(own, changes_that_go_on_are_held_down_for_longer_and_longer)
+CT_TEST_F(own, changes_that_go_on_are_held_down_for_longer_and_longer)
 {
 	static const uint64_t at[] = {0, 50, 150, 350, 750, 1550, 2550, 3550};
 	uint32_t i = 0;
 	uint64_t begin, said;
 
-	one_open(&one, NULL);
 	one_run(&one, 10000, 0);
 	begin = one.now;
 	/* The load changes each 10 ms. */
@@ -84,29 +81,25 @@ CT_TEST(own, changes_that_go_on_are_held_down_for_longer_and_longer)
 	set_load(2);
 	CT_EXPECT_EQ(one_own(&one)->seq, said + 1);
 	CT_EXPECT_EQ(rte_sync_deadline(one.sync), one.now + 50);
-	one_close(&one);
 }
 
-CT_TEST(own, the_same_again_is_no_change)
+CT_TEST_F(own, the_same_again_is_no_change)
 {
 	uint64_t seq;
 
-	one_open(&one, NULL);
 	set_load(5);
 	one_run(&one, 5000, 0);
 	seq = one_own(&one)->seq;
 	set_load(5);
 	one_run(&one, 6000, 0);
 	CT_EXPECT_EQ(one_own(&one)->seq, seq);
-	one_close(&one);
 }
 
-CT_TEST(own, is_sent_again_long_before_its_life_ends)
+CT_TEST_F(own, is_sent_again_long_before_its_life_ends)
 {
 	const struct rte_lsa *own;
 	uint64_t seq;
 
-	one_open(&one, NULL);
 	one_up(&one, 0);
 	one_run(&one, 2000, 1);
 	own = one_own(&one);
@@ -120,14 +113,12 @@ CT_TEST(own, is_sent_again_long_before_its_life_ends)
 	CT_EXPECT_EQ(one_count(&one, 0, RTE_SYNC_LSA), 1);
 	/* It says nothing else. */
 	CT_EXPECT_EQ(one.changed, 0);
-	one_close(&one);
 }
 
-CT_TEST(own, goes_above_what_an_earlier_start_has_left)
+CT_TEST_F(own, goes_above_what_an_earlier_start_has_left)
 {
 	uint64_t own_seq;
 
-	one_open(&one, NULL);
 	one_up(&one, 0);
 	one_run(&one, 2000, 1);
 	one_forget(&one);
@@ -149,40 +140,34 @@ CT_TEST(own, goes_above_what_an_earlier_start_has_left)
 	CT_EXPECT_EQ(one_hear(&one, 0, ONE_ID, ONE_EPOCH + 6, 99), 0);
 	CT_EXPECT_EQ(one_own(&one)->seq, own_seq);
 	CT_EXPECT_EQ(rte_sync_counters(one.sync)->ahead, 1);
-	one_close(&one);
 }
 
-CT_TEST(own, goes_above_what_says_something_else_with_its_number)
+CT_TEST_F(own, goes_above_what_says_something_else_with_its_number)
 {
 	uint64_t seq;
 
-	one_open(&one, NULL);
 	one_up(&one, 0);
 	one_run(&one, 2000, 1);
 	seq = one_own(&one)->seq;
 	CT_EXPECT_EQ(one_hear(&one, 0, ONE_ID, ONE_EPOCH, seq), 0);
 	CT_EXPECT_EQ(one_own(&one)->seq, seq + 1);
-	one_close(&one);
 }
 
-CT_TEST(own, at_the_end_of_its_numbers_the_next_epoch_begins)
+CT_TEST_F(own, at_the_end_of_its_numbers_the_next_epoch_begins)
 {
-	one_open(&one, NULL);
 	one_up(&one, 0);
 	one_run(&one, 2000, 1);
 	CT_EXPECT_EQ(one_hear(&one, 0, ONE_ID, ONE_EPOCH, UINT64_MAX - 1), 0);
 	CT_EXPECT_EQ(one_own(&one)->epoch, ONE_EPOCH + 1);
 	CT_EXPECT_EQ(one_own(&one)->seq, 1);
-	one_close(&one);
 }
 
 /* Two routers with one id answer each other for ever: not more often than the hold-down
  * lets them. */
-CT_TEST(own, a_war_about_an_id_is_slow)
+CT_TEST_F(own, a_war_about_an_id_is_slow)
 {
 	uint32_t i;
 
-	one_open(&one, NULL);
 	one_up(&one, 0);
 	one_run(&one, 2000, 1);
 	one_forget(&one);
@@ -192,15 +177,13 @@ CT_TEST(own, a_war_about_an_id_is_slow)
 	}
 	CT_EXPECT_LE(one_count(&one, 0, RTE_SYNC_LSA), 16);
 	CT_EXPECT_GE(one_count(&one, 0, RTE_SYNC_LSA), 8);
-	one_close(&one);
 }
 
-CT_TEST(own, withdraws_and_says_goodbye)
+CT_TEST_F(own, withdraws_and_says_goodbye)
 {
 	const struct rte_lsa *last;
 	uint32_t sents;
 
-	one_open(&one, NULL);
 	one_up(&one, 0);
 	one_up_border(&one, 1, 4);
 	one_run(&one, 2000, 3);
@@ -223,10 +206,9 @@ CT_TEST(own, withdraws_and_says_goodbye)
 	rte_sync_bye(one.sync, one.now);
 	rte_sync_down(one.sync, one.peer[0], one.now);
 	CT_EXPECT_EQ(one.sents, sents);
-	one_close(&one);
 }
 
-CT_TEST(own, what_would_be_refused_is_not_said)
+CT_TEST_F(own, what_would_be_refused_is_not_said)
 {
 	struct rte_link links[RTE_LINKS_MAX + 1];
 	struct rte_lsa self = {.links = RTE_LINKS_MAX + 1, .link = links};
@@ -235,7 +217,6 @@ CT_TEST(own, what_would_be_refused_is_not_said)
 	for (i = 0; i <= RTE_LINKS_MAX; i++)
 		links[i] = (struct rte_link){
 			.subnet = i, .scope_as = ONE_AS, .rate = 1, .uri = ""};
-	one_open(&one, NULL);
 	CT_EXPECT_EQ(rte_sync_set(one.sync, &self, one.now), -FI_EINVAL);
 	self.links--;
 	links[3].subnet = 4;
@@ -248,7 +229,6 @@ CT_TEST(own, what_would_be_refused_is_not_said)
 	one_run(&one, 5000, 0);
 	CT_EXPECT_EQ(rte_sync_set(one.sync, &self, one.now), 0);
 	CT_EXPECT_EQ(one_own(&one)->links, RTE_LINKS_MAX);
-	one_close(&one);
 }
 
 CT_TEST(own, options_that_contradict_each_other_are_refused)
@@ -280,7 +260,7 @@ CT_TEST(own, options_that_contradict_each_other_are_refused)
 }
 
 /* Says it later, when there is memory again. */
-CT_TEST(own, goes_on_without_memory)
+CT_TEST_F(own, goes_on_without_memory)
 {
 	static const struct rte_sync_options options = {.as = ONE_AS,
 							.router = ONE_ID,
@@ -306,7 +286,6 @@ CT_TEST(own, goes_on_without_memory)
 		failed = ct_alloc_failed();
 		one_run(&one, 6000, 0);
 		CT_EXPECT_EQ(one_own(&one)->load, nth == 1 ? 0 : 77);
-		one_close(&one);
 	}
 	CT_EXPECT_GT(nth, 3);
 }

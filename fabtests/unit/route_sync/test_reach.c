@@ -3,8 +3,6 @@
 #include <rdma/fi_errno.h>
 #include "one.h"
 
-static struct one one;
-
 static const struct rte_sync_reach mine[] = {
 	{.scope_as = RTE_AS_WAN, .subnet = 7, .cost = 100},
 	{.scope_as = 4, .subnet = 8, .cost = 10},
@@ -22,7 +20,7 @@ static struct rte_sync_message reach(uint32_t as, uint64_t router, uint64_t seq,
 }
 
 /* A border of AS 4, one of AS 2, and a neighbour. */
-static void open_borders(void)
+static void set_up(struct one **t)
 {
 	one_open(&one, NULL);
 	one_up_border(&one, 0, 4);
@@ -32,11 +30,12 @@ static void open_borders(void)
 	one_forget(&one);
 }
 
-CT_TEST(reach, a_border_is_told_of_public_wans_and_its_own)
+CT_FIXTURE(reach, struct one *, set_up, one_tear_down);
+
+CT_TEST_F(reach, a_border_is_told_of_public_wans_and_its_own)
 {
 	const struct rte_sync_message *told;
 
-	open_borders();
 	CT_EXPECT_EQ(rte_sync_set_reach(one.sync, mine, 3, one.now), 0);
 	told = one_last(&one, 0, RTE_SYNC_AS_REACH);
 	CT_ASSERT_NE(told, NULL);
@@ -55,12 +54,10 @@ CT_TEST(reach, a_border_is_told_of_public_wans_and_its_own)
 	told = one_last(&one, 3, RTE_SYNC_AS_REACH);
 	CT_ASSERT_EQ(told->reach.count, 1);
 	CT_EXPECT_EQ(told->reach.link[0].cost, 100);
-	one_close(&one);
 }
 
-CT_TEST(reach, is_told_when_it_changes)
+CT_TEST_F(reach, is_told_when_it_changes)
 {
-	open_borders();
 	rte_sync_set_reach(one.sync, mine, 3, one.now);
 	one_forget(&one);
 	rte_sync_set_reach(one.sync, mine, 3, one.now);
@@ -71,16 +68,14 @@ CT_TEST(reach, is_told_when_it_changes)
 	CT_EXPECT_EQ(one_last(&one, 0, RTE_SYNC_AS_REACH)->reach.count, 0);
 	CT_EXPECT_EQ(rte_sync_set_reach(one.sync, mine, RTE_SYNC_REACH_MAX + 1, one.now),
 		     -FI_EINVAL);
-	one_close(&one);
 }
 
-CT_TEST(reach, of_the_senders_as_is_an_event_and_goes_no_further)
+CT_TEST_F(reach, of_the_senders_as_is_an_event_and_goes_no_further)
 {
 	static const struct rte_sync_reach theirs[] = {
 		{.scope_as = RTE_AS_WAN, .subnet = 7, .cost = 90},
 		{.scope_as = ONE_AS, .subnet = 8, .cost = 9}};
 
-	open_borders();
 	CT_EXPECT_EQ(one_receive(&one, 0, reach(4, 20, 1, theirs, 2)), 0);
 	CT_EXPECT_EQ(one.events[RTE_SYNC_REACHES], 1);
 	CT_EXPECT_EQ(one.event.as, 4);
@@ -94,16 +89,14 @@ CT_TEST(reach, of_the_senders_as_is_an_event_and_goes_no_further)
 	CT_EXPECT_EQ(one_receive(&one, 0, reach(4, 20, 2, theirs, 2)), 0);
 	CT_EXPECT_EQ(one.events[RTE_SYNC_REACHES], 2);
 	CT_EXPECT_EQ(one.event.reach_count, 1);
-	one_close(&one);
 }
 
-CT_TEST(reach, of_third_parties_is_refused)
+CT_TEST_F(reach, of_third_parties_is_refused)
 {
 	static const struct rte_sync_reach theirs[] = {
 		{.scope_as = RTE_AS_WAN, .subnet = 7, .cost = 90},
 		{.scope_as = 2, .subnet = 8, .cost = 9}};
 
-	open_borders();
 	CT_EXPECT_EQ(one_receive(&one, 0, reach(2, 20, 1, theirs, 1)), -FI_EACCES);
 	CT_EXPECT_EQ(one_receive(&one, 0, reach(ONE_AS, 20, 1, theirs, 1)), -FI_EACCES);
 	CT_EXPECT_EQ(one_receive(&one, 0, reach(4, 21, 1, theirs, 1)), -FI_EACCES);
@@ -118,24 +111,20 @@ CT_TEST(reach, of_third_parties_is_refused)
 		     -FI_EINVAL);
 	CT_EXPECT_EQ(one_receive(&one, 0, reach(4, 20, 0, theirs, 1)), -FI_EINVAL);
 	CT_EXPECT_EQ(one.events[RTE_SYNC_REACHES], 0);
-	one_close(&one);
 }
 
-CT_TEST(reach, is_told_again_when_heartbeats_do_not_know_it)
+CT_TEST_F(reach, is_told_again_when_heartbeats_do_not_know_it)
 {
-	open_borders();
 	rte_sync_set_reach(one.sync, mine, 1, one.now);
 	one_forget(&one);
 	one_differ(&one, 0);
 	CT_EXPECT_EQ(one_count(&one, 0, RTE_SYNC_AS_REACH), 0);
 	one_differ(&one, 0);
 	CT_EXPECT_EQ(one_count(&one, 0, RTE_SYNC_AS_REACH), 1);
-	one_close(&one);
 }
 
-CT_TEST(reach, heartbeats_say_what_came)
+CT_TEST_F(reach, heartbeats_say_what_came)
 {
-	open_borders();
 	one_run(&one, one.now + 1000, 7);
 	CT_EXPECT_EQ(one_last(&one, 0, RTE_SYNC_HEARTBEAT)->heartbeat.hash, 0);
 	one_receive(&one, 0, reach(4, 20, 9, mine, 1));
@@ -143,17 +132,14 @@ CT_TEST(reach, heartbeats_say_what_came)
 	CT_EXPECT_EQ(one_last(&one, 0, RTE_SYNC_HEARTBEAT)->heartbeat.hash,
 		     rte_key_hash(4, 20, 1, 9));
 	CT_EXPECT_EQ(one_last(&one, 0, RTE_SYNC_HEARTBEAT)->heartbeat.count, 1);
-	one_close(&one);
 }
 
-CT_TEST(reach, goes_on_without_memory)
+CT_TEST_F(reach, goes_on_without_memory)
 {
-	open_borders();
 	ct_fail_alloc(1);
 	CT_EXPECT_EQ(rte_sync_set_reach(one.sync, mine, 1, one.now), -FI_ENOMEM);
 	CT_EXPECT_TRUE(ct_alloc_failed());
 	CT_EXPECT_EQ(one.sents, 0);
 	CT_EXPECT_EQ(rte_sync_set_reach(one.sync, mine, 1, one.now), 0);
 	CT_EXPECT_EQ(one_count(&one, 0, RTE_SYNC_AS_REACH), 1);
-	one_close(&one);
 }

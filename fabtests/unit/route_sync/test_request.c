@@ -3,18 +3,9 @@
 #include <rdma/fi_errno.h>
 #include "one.h"
 
-static struct one one;
+CT_FIXTURE(request, struct one *, one_set_up_two, one_tear_down);
 
-static void open_two(void)
-{
-	one_open(&one, NULL);
-	one_up(&one, 0);
-	one_up(&one, 1);
-	one_run(&one, 2500, 3);
-	one_forget(&one);
-}
-
-CT_TEST(request, a_digest_lists_all_that_is_known)
+CT_TEST_F(request, a_digest_lists_all_that_is_known)
 {
 	const struct rte_sync_message *digest;
 	uint64_t id;
@@ -38,10 +29,9 @@ CT_TEST(request, a_digest_lists_all_that_is_known)
 	CT_EXPECT_EQ(digest->list.count, 1);
 	CT_EXPECT_EQ(digest->list.entry[0].router, 50 + RTE_SYNC_ENTRIES_MAX - 1);
 	CT_EXPECT_FALSE(digest->list.more);
-	one_close(&one);
 }
 
-CT_TEST(request, what_is_newer_there_is_asked_for)
+CT_TEST_F(request, what_is_newer_there_is_asked_for)
 {
 	const struct rte_sync_entry list[] = {
 		{.as = ONE_AS, .router = 50, .epoch = 1, .seq = 5},
@@ -50,7 +40,6 @@ CT_TEST(request, what_is_newer_there_is_asked_for)
 	};
 	const struct rte_sync_message *asked;
 
-	open_two();
 	one_hear(&one, 1, 50, 1, 4);
 	one_hear(&one, 1, 51, 1, 5);
 	one_forget(&one);
@@ -65,12 +54,10 @@ CT_TEST(request, what_is_newer_there_is_asked_for)
 	CT_ASSERT_EQ(asked->list.count, 2);
 	CT_EXPECT_EQ(asked->list.entry[0].router, 50);
 	CT_EXPECT_EQ(asked->list.entry[1].router, 52);
-	one_close(&one);
 }
 
-CT_TEST(request, one_neighbour_is_asked)
+CT_TEST_F(request, one_neighbour_is_asked)
 {
-	open_two();
 	one_list(&one, 0, RTE_SYNC_DIGEST, 50, 1, 5);
 	one_list(&one, 1, RTE_SYNC_DIGEST, 50, 1, 5);
 	CT_EXPECT_EQ(one_count(&one, 0, RTE_SYNC_LSREQ), 1);
@@ -83,22 +70,18 @@ CT_TEST(request, one_neighbour_is_asked)
 	one_forget(&one);
 	one_list(&one, 0, RTE_SYNC_DIGEST, 50, 1, 6);
 	CT_EXPECT_EQ(one.sents, 0);
-	one_close(&one);
 }
 
-CT_TEST(request, another_is_asked_when_there_is_no_answer)
+CT_TEST_F(request, another_is_asked_when_there_is_no_answer)
 {
-	open_two();
 	one_list(&one, 0, RTE_SYNC_DIGEST, 50, 1, 5);
 	one_run(&one, one.now + 1000, 3);
 	one_list(&one, 1, RTE_SYNC_DIGEST, 50, 1, 5);
 	CT_EXPECT_EQ(one_count(&one, 1, RTE_SYNC_LSREQ), 1);
-	one_close(&one);
 }
 
-CT_TEST(request, another_is_asked_when_a_neighbour_is_lost)
+CT_TEST_F(request, another_is_asked_when_a_neighbour_is_lost)
 {
-	open_two();
 	one_list(&one, 0, RTE_SYNC_DIGEST, 50, 1, 5);
 	one_list(&one, 0, RTE_SYNC_DIGEST, 51, 1, 7);
 	one_hear(&one, 0, 50, 1, 5);
@@ -114,12 +97,10 @@ CT_TEST(request, another_is_asked_when_a_neighbour_is_lost)
 	one_up(&one, 2);
 	one_list(&one, 2, RTE_SYNC_DIGEST, 51, 1, 7);
 	CT_EXPECT_EQ(one_count(&one, 2, RTE_SYNC_LSREQ), 1);
-	one_close(&one);
 }
 
-CT_TEST(request, is_answered_unless_something_newer_is_on_its_way)
+CT_TEST_F(request, is_answered_unless_something_newer_is_on_its_way)
 {
-	open_two();
 	one_hear(&one, 1, 50, 1, 5);
 	one_forget(&one);
 	one_list(&one, 0, RTE_SYNC_LSREQ, 50, 1, 5);
@@ -135,10 +116,9 @@ CT_TEST(request, is_answered_unless_something_newer_is_on_its_way)
 	/* Whatever there is. */
 	one_list(&one, 0, RTE_SYNC_LSREQ, 50, 0, 0);
 	CT_EXPECT_EQ(one_count(&one, 0, RTE_SYNC_LSA), 1);
-	one_close(&one);
 }
 
-CT_TEST(request, a_list_is_bounded_and_of_this_as)
+CT_TEST_F(request, a_list_is_bounded_and_of_this_as)
 {
 	static struct rte_sync_entry list[RTE_SYNC_ENTRIES_MAX + 1];
 	struct rte_sync_message message = {.type = RTE_SYNC_DIGEST,
@@ -149,7 +129,6 @@ CT_TEST(request, a_list_is_bounded_and_of_this_as)
 	for (i = 0; i <= RTE_SYNC_ENTRIES_MAX; i++)
 		list[i] = (struct rte_sync_entry){
 			.as = ONE_AS, .router = 50 + i, .epoch = 1, .seq = 1};
-	open_two();
 	CT_EXPECT_EQ(one_receive(&one, 0, message), -FI_EINVAL);
 	message.type = RTE_SYNC_LSREQ;
 	CT_EXPECT_EQ(one_receive(&one, 0, message), -FI_EINVAL);
@@ -176,11 +155,10 @@ CT_TEST(request, a_list_is_bounded_and_of_this_as)
 	CT_EXPECT_EQ(one_receive(&one, 3, message), -FI_EACCES);
 	CT_EXPECT_EQ(one_receive(&one, 0, message), 0);
 	CT_EXPECT_EQ(one_last(&one, 0, RTE_SYNC_LSREQ)->list.count, RTE_SYNC_ENTRIES_MAX);
-	one_close(&one);
 }
 
 /* A peer that lists routers that there are not. */
-CT_TEST(request, no_more_is_outstanding_than_the_database_could_take)
+CT_TEST_F(request, no_more_is_outstanding_than_the_database_could_take)
 {
 	static const struct rte_sync_options options = {
 		.as = ONE_AS, .router = ONE_ID, .epoch = ONE_EPOCH, .routers_max = 40};
@@ -198,17 +176,14 @@ CT_TEST(request, no_more_is_outstanding_than_the_database_could_take)
 	/* They do not come: there is room again. */
 	one_run(&one, one.now + 1000, 1);
 	CT_EXPECT_EQ(one_list(&one, 0, RTE_SYNC_DIGEST, 200, 1, 1), 0);
-	one_close(&one);
 }
 
-CT_TEST(request, goes_on_without_memory)
+CT_TEST_F(request, goes_on_without_memory)
 {
-	open_two();
 	ct_fail_alloc(1);
 	CT_EXPECT_EQ(one_list(&one, 0, RTE_SYNC_DIGEST, 50, 1, 5), -FI_ENOMEM);
 	CT_EXPECT_TRUE(ct_alloc_failed());
 	CT_EXPECT_EQ(one_count(&one, 0, RTE_SYNC_LSREQ), 0);
 	CT_EXPECT_EQ(one_list(&one, 0, RTE_SYNC_DIGEST, 50, 1, 5), 0);
 	CT_EXPECT_EQ(one_count(&one, 0, RTE_SYNC_LSREQ), 1);
-	one_close(&one);
 }

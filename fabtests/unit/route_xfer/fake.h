@@ -105,6 +105,7 @@ struct fake_end {
 };
 
 struct fake {
+	bool open;
 	struct fake_end a, b;
 	bool direct;
 	bool forgets;	  /* a path that does not know RTE_COMMIT */
@@ -112,13 +113,17 @@ struct fake {
 	bool bypass;	  /* both ends have it */
 };
 
-/* selective: FI_SELECTIVE_COMPLETION on both sides of both ends. */
+/* selective: FI_SELECTIVE_COMPLETION on both sides of both ends. Closes the ends that are
+ * open. */
 void fake_open(struct fake *fake, bool direct, bool selective);
 /* Counters are bound before the connection is there. */
 void fake_count(struct fake_end *end, uint64_t flags);
 void fake_start(struct fake *fake);
-/* Stops and frees what has not been, and checks that nothing was lost. */
+/* Stops and frees what has not been, regions included, and checks that nothing was lost.
+ */
 void fake_close(struct fake *fake);
+/* Tear-down of a fixture. */
+void fake_tear_down(struct fake **t);
 
 /* Delivers the oldest message of that end. False: there is none. */
 bool fake_deliver(struct fake *fake, struct fake_end *from);

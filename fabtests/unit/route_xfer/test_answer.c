@@ -19,12 +19,6 @@ static void begin(bool direct)
 	fake_start(&fake);
 }
 
-static void end(void)
-{
-	crn_mr_remove(&fake.a.map, &mr);
-	fake_close(&fake);
-}
-
 /* All places of the queue have been used. */
 static void wrap(void)
 {
@@ -40,12 +34,19 @@ static void wrap(void)
 	}
 }
 
-CT_TEST(answer, a_nack_says_where_it_failed)
+static void set_up(struct fake **t)
+{
+	*t = &fake;
+	begin(false);
+}
+
+CT_FIXTURE(answer, struct fake *, set_up, fake_tear_down);
+
+CT_TEST_F(answer, a_nack_says_where_it_failed)
 {
 	struct fi_cq_err_entry err = {0};
 	uint64_t router = 0;
 
-	begin(false);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 1, 0, KEY, from, 0), 0);
 	say(&fake.a, &(struct said){RTE_NACK, 0, .request = 1, .router = 0xabcdef0123});
 	err.err_data = &router;
@@ -53,15 +54,13 @@ CT_TEST(answer, a_nack_says_where_it_failed)
 	CT_EXPECT_EQ(fi_cq_readerr(&fake.a.tx_cq.fid, &err, 0), 1);
 	CT_EXPECT_EQ(err.err, FI_EIO);
 	CT_EXPECT_EQ(router, 0xabcdef0123);
-	end();
 }
 
-CT_TEST(answer, the_first_nack_of_an_operation_stands)
+CT_TEST_F(answer, the_first_nack_of_an_operation_stands)
 {
 	struct fi_cq_err_entry err = {0};
 	uint64_t router = 0;
 
-	begin(false);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 1, 0, KEY, &context[0], 0), 0);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 1, 0, KEY, &context[1], 0), 0);
 	say(&fake.a, &(struct said){RTE_NACK, 0, .request = 2, .router = 7});
@@ -73,12 +72,10 @@ CT_TEST(answer, the_first_nack_of_an_operation_stands)
 	CT_EXPECT_EQ(fi_cq_readerr(&fake.a.tx_cq.fid, &err, 0), 1);
 	CT_EXPECT_EQ(err.op_context, &context[1]);
 	CT_EXPECT_EQ(router, 7);
-	end();
 }
 
-CT_TEST(answer, an_old_nack_is_not_of_the_operation_in_its_place)
+CT_TEST_F(answer, an_old_nack_is_not_of_the_operation_in_its_place)
 {
-	begin(false);
 	wrap();
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 1, 0, KEY, &context[1], 0), 0);
 	say(&fake.a, &(struct said){RTE_NACK, 0, .request = 1});
@@ -86,62 +83,50 @@ CT_TEST(answer, an_old_nack_is_not_of_the_operation_in_its_place)
 	fake_expect_none(&fake.a.tx_cq);
 	say(&fake.a, &(struct said){RTE_ACK, 0, .request = FAKE_TX + 1});
 	fake_expect(&fake.a.tx_cq, &context[1], FI_RMA | FI_WRITE, 0);
-	end();
 }
 
-CT_TEST(answer, old_data_is_not_of_the_read_in_its_place)
+CT_TEST_F(answer, old_data_is_not_of_the_read_in_its_place)
 {
-	begin(false);
 	wrap();
 	CT_EXPECT_EQ(fake_read(&fake.a, into, 10, 0, KEY, &context[1]), 0);
 	say(&fake.a,
 	    &(struct said){RTE_READ_FRAG, WHOLE, .request = 1, .length = 10, .plen = 10});
 	CT_EXPECT_NE(fake.a.bad, NULL);
-	end();
 }
 
-CT_TEST(answer, a_nack_of_the_next_operation)
+CT_TEST_F(answer, a_nack_of_the_next_operation)
 {
-	begin(false);
 	wrap();
 	say(&fake.a, &(struct said){RTE_NACK, 0, .request = FAKE_TX + 1});
 	CT_EXPECT_NE(fake.a.bad, NULL);
-	end();
 }
 
-CT_TEST(answer, a_nack_of_one_that_waits_for_a_credit)
+CT_TEST_F(answer, a_nack_of_one_that_waits_for_a_credit)
 {
-	begin(false);
 	fake.a.credits[RTE_REQUESTS] = 0;
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 1, 0, KEY, from, 0), 0);
 	say(&fake.a, &(struct said){RTE_NACK, 0, .request = 1});
 	CT_EXPECT_NE(fake.a.bad, NULL);
-	end();
 }
 
-CT_TEST(answer, the_data_of_a_read_that_waits_for_a_credit)
+CT_TEST_F(answer, the_data_of_a_read_that_waits_for_a_credit)
 {
-	begin(false);
 	fake.a.credits[RTE_REQUESTS] = 0;
 	CT_EXPECT_EQ(fake_read(&fake.a, into, 10, 0, KEY, from), 0);
 	say(&fake.a,
 	    &(struct said){RTE_READ_FRAG, WHOLE, .request = 1, .length = 10, .plen = 10});
 	CT_EXPECT_NE(fake.a.bad, NULL);
-	end();
 }
 
-CT_TEST(answer, the_data_of_a_message_of_nothing)
+CT_TEST_F(answer, the_data_of_a_message_of_nothing)
 {
-	begin(false);
 	CT_EXPECT_EQ(fake_send(&fake.a, into, 0, from, 0), 0);
 	say(&fake.a, &(struct said){RTE_READ_FRAG, WHOLE, .request = 1});
 	CT_EXPECT_NE(fake.a.bad, NULL);
-	end();
 }
 
-CT_TEST(answer, an_old_ack_takes_nothing_back)
+CT_TEST_F(answer, an_old_ack_takes_nothing_back)
 {
-	begin(false);
 	CT_EXPECT_EQ(fake_read(&fake.a, into, 10, 0, KEY, &context[0]), 0);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 1, 0, KEY, &context[1], 0), 0);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 1, 0, KEY, &context[2], 0), 0);
@@ -152,10 +137,9 @@ CT_TEST(answer, an_old_ack_takes_nothing_back)
 	fake_expect(&fake.a.tx_cq, &context[0], FI_RMA | FI_READ, 0);
 	fake_expect(&fake.a.tx_cq, &context[1], FI_RMA | FI_WRITE, 0);
 	fake_expect(&fake.a.tx_cq, &context[2], FI_RMA | FI_WRITE, 0);
-	end();
 }
 
-CT_TEST(answer, a_write_that_does_not_ask_gets_no_ack)
+CT_TEST_F(answer, a_write_that_does_not_ask_gets_no_ack)
 {
 	begin(true);
 	say(&fake.a, &(struct said){RTE_WRITE, WHOLE, .seq = 1, .length = 1, .plen = 1,
@@ -164,24 +148,21 @@ CT_TEST(answer, a_write_that_does_not_ask_gets_no_ack)
 	say(&fake.a, &(struct said){RTE_WRITE, WHOLE | RTE_ACKREQ, .seq = 2, .length = 1,
 				    .plen = 1, .key = KEY});
 	CT_EXPECT_EQ(fake.a.out_count, 1);
-	end();
 }
 
-CT_TEST(answer, data_without_the_flag_means_nothing)
+CT_TEST_F(answer, data_without_the_flag_means_nothing)
 {
 	begin(true);
 	CT_EXPECT_EQ(fake_recv(&fake.a, into, 10, into), 0);
 	say(&fake.a, &(struct said){RTE_MSG, WHOLE, .seq = 1, .cq_data = 5});
 	fake_expect(&fake.a.rx_cq, into, FI_RECV | FI_MSG, 0);
-	end();
 }
 
-CT_TEST(answer, the_data_of_a_read_comes_in_fragments_as_it_asked)
+CT_TEST_F(answer, the_data_of_a_read_comes_in_fragments_as_it_asked)
 {
 	begin(true);
 	say(&fake.a, &(struct said){RTE_READ_REQ, .seq = 1, .length = 500, .key = KEY,
 				    .frag = 300});
 	fake_run(&fake);
 	CT_EXPECT_EQ(fake.a.seen[0].plen, 300);
-	end();
 }

@@ -34,12 +34,6 @@ static void begin(void)
 	CT_EXPECT_EQ(fake.a.out_count, 4);
 }
 
-static void end(void)
-{
-	crn_mr_remove(&fake.a.map, &mr);
-	fake_close(&fake);
-}
-
 static const struct {
 	const char *what;
 	struct said said[4];
@@ -163,23 +157,30 @@ static const struct {
 	{"something else", {{RTE_MR_RESOLVE, .seq = 0}}, false},
 };
 
-CT_TEST(bad, what_breaks_the_rules_ends_the_connection)
+static void set_up(struct fake **t)
+{
+	*t = &fake;
+	begin();
+}
+
+CT_FIXTURE(bad, struct fake *, set_up, fake_tear_down);
+
+CT_TEST_F(bad, what_breaks_the_rules_ends_the_connection)
 {
 	size_t i, j;
 
 	for (i = 0; i < CRN_COUNT(rows); i++) {
-		CT_NOTE("%s", rows[i].what);
 		begin();
+		CT_NOTE("%s", rows[i].what);
 		for (j = 0; rows[i].said[j].type; j++) {
 			CT_EXPECT_EQ(fake.a.bad, NULL);
 			say(&fake.a, &rows[i].said[j]);
 		}
 		CT_EXPECT_EQ(!fake.a.bad, rows[i].good);
-		end();
 	}
 }
 
-CT_TEST(bad, messages_whose_body_is_wrong)
+CT_TEST_F(bad, messages_whose_body_is_wrong)
 {
 	const struct said write = {RTE_WRITE,	WHOLE,	   .seq = 1,
 				   .length = 4, .plen = 4, .key = KEY};
@@ -187,30 +188,24 @@ CT_TEST(bad, messages_whose_body_is_wrong)
 		.head = {.type = RTE_WRITE, .flags = WHOLE, .seq = 1, .plen = 4}};
 	struct rte_write body = {.slot = RTE_SLOT_NONE, .length = 4, .key = KEY};
 	uint8_t bytes[256] = {0};
-	ssize_t len;
+	ssize_t len = rte_write_pack(&packet, &body, bytes, sizeof(bytes));
 
-	begin();
-	len = rte_write_pack(&packet, &body, bytes, sizeof(bytes));
 	bytes[32] = 3; /* of the length */
 	fake_inject(&fake.a, bytes, (size_t)len + 4);
 	CT_EXPECT_STREQ(fake.a.bad, rte_bad_text(RTE_BAD_RANGE));
 	say(&fake.a, &write);
 	CT_EXPECT_EQ(memory[0], 0);
-	end();
 }
 
-CT_TEST(bad, answers_whose_body_is_wrong)
+CT_TEST_F(bad, answers_whose_body_is_wrong)
 {
 	struct rte_packet packet = {
 		.head = {.type = RTE_READ_FRAG, .flags = WHOLE, .plen = 2000}};
 	struct rte_read_frag body = {.slot = RTE_SLOT_NONE, .length = 2000, .request = 3};
 	uint8_t bytes[4096] = {0};
-	ssize_t len;
+	ssize_t len = rte_read_frag_pack(&packet, &body, bytes, 256);
 
-	begin();
-	len = rte_read_frag_pack(&packet, &body, bytes, 256);
 	bytes[40] = 1; /* of the offset */
 	fake_inject(&fake.a, bytes, (size_t)len + 2000);
 	CT_EXPECT_STREQ(fake.a.bad, rte_bad_text(RTE_BAD_RANGE));
-	end();
 }

@@ -24,12 +24,6 @@ static void begin(uint64_t access)
 	fake_start(&fake);
 }
 
-static void end(void)
-{
-	crn_mr_remove(&fake.b.map, &mr);
-	fake_close(&fake);
-}
-
 static void write_at(uint64_t at, size_t len)
 {
 	CT_ASSERT_EQ(fake_write(&fake.a, from, len, at, KEY, from, 0), 0);
@@ -58,7 +52,15 @@ static void expect_sent(uint32_t straight, uint32_t writes)
 	CT_EXPECT_EQ(fake_sent(&fake.a, RTE_WRITE), writes);
 }
 
-CT_TEST(direct, goes_straight_once_the_key_is_known)
+static void set_up(struct fake **t)
+{
+	*t = &fake;
+	begin_known(FI_REMOTE_WRITE);
+}
+
+CT_FIXTURE(direct, struct fake *, set_up, fake_tear_down);
+
+CT_TEST_F(direct, goes_straight_once_the_key_is_known)
 {
 	begin_known(FI_REMOTE_WRITE | FI_REMOTE_READ);
 	write_at(100, 4000);
@@ -70,18 +72,16 @@ CT_TEST(direct, goes_straight_once_the_key_is_known)
 	CT_EXPECT_MEMEQ(into, from, 4000);
 	CT_EXPECT_EQ(fake_sent(&fake.a, RTE_READ_REQ), 0);
 	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_READ_FRAG), 0);
-	end();
 }
 
-CT_TEST(direct, a_key_that_is_used_once_is_not_asked_for)
+CT_TEST_F(direct, a_key_that_is_used_once_is_not_asked_for)
 {
 	begin(FI_REMOTE_WRITE);
 	write_at(0, 8);
 	CT_EXPECT_EQ(fake_sent(&fake.a, RTE_MR_RESOLVE), 0);
-	end();
 }
 
-CT_TEST(direct, what_is_to_be_refused_is_a_message)
+CT_TEST_F(direct, what_is_to_be_refused_is_a_message)
 {
 	static const struct {
 		uint64_t access, at;
@@ -94,8 +94,8 @@ CT_TEST(direct, what_is_to_be_refused_is_a_message)
 	size_t i;
 
 	for (i = 0; i < CRN_COUNT(bad); i++) {
-		CT_NOTE("%zu", i);
 		begin_known(bad[i].access);
+		CT_NOTE("%zu", i);
 		if (bad[i].reads)
 			CT_EXPECT_EQ(fake_read(&fake.a, into, 4, bad[i].at, KEY, from),
 				     0);
@@ -107,13 +107,11 @@ CT_TEST(direct, what_is_to_be_refused_is_a_message)
 		fake_expect_err(&fake.a.tx_cq, from, bad[i].reads ? READ : WRITTEN,
 				FI_EACCES);
 		CT_EXPECT_EQ(fake.a.straight, 0);
-		end();
 	}
 }
 
-CT_TEST(direct, what_the_lower_provider_does_not_take_is_a_message)
+CT_TEST_F(direct, what_the_lower_provider_does_not_take_is_a_message)
 {
-	begin_known(FI_REMOTE_WRITE);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 0, 0, KEY, from, 0), 0);
 	CT_EXPECT_EQ(rte_vc_inject_write(&fake.a.vc, from, FAKE_INJECTS + 1, 0, KEY, 0,
 					 0),
@@ -129,14 +127,12 @@ CT_TEST(direct, what_the_lower_provider_does_not_take_is_a_message)
 	fake.a.port.mr_local = true;
 	write_at(0, 8);
 	expect_sent(1, 8);
-	end();
 }
 
-CT_TEST(direct, injects_what_the_lower_provider_injects)
+CT_TEST_F(direct, injects_what_the_lower_provider_injects)
 {
 	uint8_t bytes[FAKE_INJECTS] = "0123456789";
 
-	begin_known(FI_REMOTE_WRITE);
 	CT_EXPECT_EQ(rte_vc_inject_write(&fake.a.vc, bytes, sizeof(bytes), 50, KEY, 0, 0),
 		     0);
 	memset(bytes, 0, sizeof(bytes));
@@ -144,12 +140,10 @@ CT_TEST(direct, injects_what_the_lower_provider_injects)
 	expect_sent(1, 4);
 	CT_EXPECT_MEMEQ(memory + 50, "0123456789", 11);
 	fake_expect_none(&fake.a.tx_cq);
-	end();
 }
 
-CT_TEST(direct, does_not_overtake_a_message_that_waits)
+CT_TEST_F(direct, does_not_overtake_a_message_that_waits)
 {
-	begin_known(FI_REMOTE_WRITE);
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 8, &context[0], 0), 0);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &context[1], 0), 0);
 	fake_run(&fake);
@@ -162,13 +156,11 @@ CT_TEST(direct, does_not_overtake_a_message_that_waits)
 	CT_EXPECT_EQ(memory[1], from[1]);
 	write_at(8, 8);
 	expect_sent(1, 5);
-	end();
 }
 
 /* Otherwise a program with a window would have messages for ever. */
-CT_TEST(direct, waits_for_writes_that_are_messages)
+CT_TEST_F(direct, waits_for_writes_that_are_messages)
 {
-	begin_known(FI_REMOTE_WRITE);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 0, 0, KEY, &context[0], 0), 0);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &context[1], 0), 0);
 	expect_sent(0, 4);
@@ -177,12 +169,10 @@ CT_TEST(direct, waits_for_writes_that_are_messages)
 	fake_expect(&fake.a.tx_cq, &context[0], WRITTEN, 0);
 	fake_expect(&fake.a.tx_cq, &context[1], WRITTEN, 0);
 	expect_sent(1, 5);
-	end();
 }
 
-CT_TEST(direct, requests_behind_it_are_taken)
+CT_TEST_F(direct, requests_behind_it_are_taken)
 {
-	begin_known(FI_REMOTE_WRITE);
 	write_at(0, 8);
 	CT_EXPECT_EQ(fake_recv(&fake.b, into, 8, &context[2]), 0);
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 8, &context[0], FI_DELIVERY_COMPLETE), 0);
@@ -190,7 +180,6 @@ CT_TEST(direct, requests_behind_it_are_taken)
 	fake_expect(&fake.a.tx_cq, &context[0], FI_SEND | FI_MSG, 0);
 	fake_expect(&fake.b.rx_cq, &context[2], FI_RECV | FI_MSG, 8);
 	CT_EXPECT_TRUE(!fake.b.bad);
-	end();
 }
 
 static void recall(void)
@@ -198,9 +187,8 @@ static void recall(void)
 	rte_vc_recall(crn_container_of(fake.b.loans.next, struct rte_vc_loan, of_mr));
 }
 
-CT_TEST(direct, a_key_is_returned_when_nothing_is_outstanding)
+CT_TEST_F(direct, a_key_is_returned_when_nothing_is_outstanding)
 {
-	begin_known(FI_REMOTE_WRITE);
 	fake.a.hold_done = true;
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &context[0], 0), 0);
 	fake_run(&fake);
@@ -222,10 +210,9 @@ CT_TEST(direct, a_key_is_returned_when_nothing_is_outstanding)
 	fake_expect(&fake.a.tx_cq, &context[1], WRITTEN, 0);
 	write_at(0, 8);
 	expect_sent(1, 6);
-	end();
 }
 
-CT_TEST(direct, what_was_told_comes_when_there_are_credits)
+CT_TEST_F(direct, what_was_told_comes_when_there_are_credits)
 {
 	int i;
 
@@ -241,19 +228,17 @@ CT_TEST(direct, what_was_told_comes_when_there_are_credits)
 	fake_run(&fake);
 	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_MR_INFO), 1);
 	fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
-	end();
 }
 
-CT_TEST(direct, nothing_is_lent_where_a_counter_counts)
+CT_TEST_F(direct, nothing_is_lent_where_a_counter_counts)
 {
 	fake_open(&fake, true, false);
 	CT_EXPECT_TRUE(rte_vc_lends(&fake.b.vc));
 	fake_count(&fake.b, FI_REMOTE_WRITE);
 	CT_EXPECT_FALSE(rte_vc_lends(&fake.b.vc));
-	fake_close(&fake);
 }
 
-CT_TEST(direct, a_region_that_cannot_be_lent_has_messages)
+CT_TEST_F(direct, a_region_that_cannot_be_lent_has_messages)
 {
 	int i;
 
@@ -264,13 +249,11 @@ CT_TEST(direct, a_region_that_cannot_be_lent_has_messages)
 	CT_EXPECT_EQ(fake_sent(&fake.a, RTE_MR_RESOLVE), 1);
 	expect_sent(0, 8);
 	CT_EXPECT_FALSE(fake.b.lends);
-	end();
 }
 
 /* Those before it have not ended, so that its error has not been told either. */
-CT_TEST(direct, nothing_goes_straight_once_an_operation_was_refused)
+CT_TEST_F(direct, nothing_goes_straight_once_an_operation_was_refused)
 {
-	begin_known(FI_REMOTE_WRITE);
 	fake.a.hold_done = true;
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &context[0], 0), 0);
 	CT_EXPECT_EQ(fake_read(&fake.a, into, 8, 0, KEY, &context[1]), 0);
@@ -286,12 +269,10 @@ CT_TEST(direct, nothing_goes_straight_once_an_operation_was_refused)
 	rte_vc_stop(&fake.a.vc, FI_ECONNABORTED, 0);
 	fake_expect_err(&fake.a.tx_cq, &context[2], WRITTEN, FI_ECANCELED);
 	fake_expect_err(&fake.a.tx_cq, &context[3], READ, FI_ECANCELED);
-	end();
 }
 
-CT_TEST(direct, ends_once_when_the_connection_does)
+CT_TEST_F(direct, ends_once_when_the_connection_does)
 {
-	begin_known(FI_REMOTE_WRITE);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &context[0], 0), 0);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &context[1], 0), 0);
 	rte_vc_stop(&fake.a.vc, FI_ECONNABORTED, 0);
@@ -301,7 +282,6 @@ CT_TEST(direct, ends_once_when_the_connection_does)
 	fake_expect_err(&fake.a.tx_cq, &context[0], WRITTEN, FI_ECONNABORTED);
 	fake_expect_err(&fake.a.tx_cq, &context[1], WRITTEN, FI_ECONNABORTED);
 	fake_expect_none(&fake.a.tx_cq);
-	end();
 }
 
 static void say(struct fake_end *to, const struct rte_mr_inval *inval, uint8_t flags)
@@ -313,7 +293,7 @@ static void say(struct fake_end *to, const struct rte_mr_inval *inval, uint8_t f
 	fake_inject(to, bytes, (size_t)len);
 }
 
-CT_TEST(direct, keys_that_nobody_gave_end_the_connection)
+CT_TEST_F(direct, keys_that_nobody_gave_end_the_connection)
 {
 	const struct rte_mr_info info = {.key = KEY};
 	const struct rte_packet packet = {.head = {.type = RTE_MR_INFO}};
@@ -321,21 +301,17 @@ CT_TEST(direct, keys_that_nobody_gave_end_the_connection)
 	uint8_t bytes[128];
 	ssize_t len;
 
-	begin_known(FI_REMOTE_WRITE);
 	say(&fake.a, &inval, RTE_ACKREQ);
 	CT_EXPECT_STREQ(fake.a.bad, "MR_INVAL of what is not known");
 	say(&fake.b, &inval, 0);
 	CT_EXPECT_STREQ(fake.b.bad, "MR_INVAL of what was not recalled");
-	end();
-
 	begin_known(FI_REMOTE_WRITE);
 	len = rte_mr_info_pack(&packet, &info, bytes, sizeof(bytes));
 	fake_inject(&fake.a, bytes, (size_t)len);
 	CT_EXPECT_STREQ(fake.a.bad, "MR_INFO of what was not asked for");
-	end();
 }
 
-CT_TEST(direct, a_write_is_delivered_unless_less_is_asked_for)
+CT_TEST_F(direct, a_write_is_delivered_unless_less_is_asked_for)
 {
 	static const struct {
 		uint64_t asked, given;
@@ -348,7 +324,6 @@ CT_TEST(direct, a_write_is_delivered_unless_less_is_asked_for)
 	};
 	size_t i;
 
-	begin_known(FI_REMOTE_WRITE);
 	for (i = 0; i < CRN_COUNT(levels); i++) {
 		CT_NOTE("%zu", i);
 		CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &context[i],
@@ -359,10 +334,9 @@ CT_TEST(direct, a_write_is_delivered_unless_less_is_asked_for)
 		fake_run(&fake);
 		fake_expect(&fake.a.tx_cq, &context[i], WRITTEN, 0);
 	}
-	end();
 }
 
-CT_TEST(direct, one_that_is_not_reported_is_delivered_if_it_asks)
+CT_TEST_F(direct, one_that_is_not_reported_is_delivered_if_it_asks)
 {
 	int i;
 
@@ -381,17 +355,15 @@ CT_TEST(direct, one_that_is_not_reported_is_delivered_if_it_asks)
 	CT_EXPECT_EQ(fake.a.out[1]->flags, FI_DELIVERY_COMPLETE);
 	fake_run(&fake);
 	fake_expect_none(&fake.a.tx_cq);
-	end();
 }
 
 /* Otherwise one key could be used so much that another is never returned. */
-CT_TEST(direct, no_key_is_used_while_one_is_to_be_returned)
+CT_TEST_F(direct, no_key_is_used_while_one_is_to_be_returned)
 {
 	static uint8_t more[100];
-	struct crn_mr other;
+	static struct crn_mr other;
 	int i;
 
-	begin_known(FI_REMOTE_WRITE);
 	fake_region(&fake.b, &other, more, sizeof(more), KEY + 1, FI_REMOTE_WRITE);
 	for (i = 0; i < 5; i++) {
 		CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY + 1, from, 0), 0);
@@ -412,6 +384,4 @@ CT_TEST(direct, no_key_is_used_while_one_is_to_be_returned)
 	CT_EXPECT_EQ(fake_sent(&fake.a, RTE_MR_INVAL), 1);
 	fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
 	fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
-	crn_mr_remove(&fake.b.map, &other);
-	end();
 }

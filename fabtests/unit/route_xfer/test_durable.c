@@ -32,13 +32,6 @@ static void begin(bool direct)
 	begin_as(direct, false);
 }
 
-static void end(void)
-{
-	crn_mr_remove(&fake.b.map, &persistent);
-	crn_mr_remove(&fake.b.map, &ordinary);
-	fake_close(&fake);
-}
-
 static ssize_t write_to(uint64_t key, size_t len, int *of, uint64_t flags)
 {
 	return fake_write(&fake.a, from, len, 0, key, of, flags);
@@ -54,7 +47,15 @@ static void persist_early(struct fake_end *end, const uint8_t *at, size_t len)
 	fake_expect_none(&fake.a.tx_cq);
 }
 
-CT_TEST(durable, each_piece_is_persistent_before_the_ack)
+static void set_up(struct fake **t)
+{
+	*t = &fake;
+	begin(true);
+}
+
+CT_FIXTURE(durable, struct fake *, set_up, fake_tear_down);
+
+CT_TEST_F(durable, each_piece_is_persistent_before_the_ack)
 {
 	static const size_t sizes[] = {1, FAKE_EAGER, FAKE_EAGER + 1, 4999, 13000};
 	uint32_t pieces;
@@ -77,12 +78,11 @@ CT_TEST(durable, each_piece_is_persistent_before_the_ack)
 			CT_EXPECT_EQ(fake.b.persisted, sizes[i]);
 			CT_EXPECT_EQ(fake.b.persists, pieces);
 			CT_EXPECT_EQ(fake_sent(&fake.b, RTE_ACK), 1);
-			end();
 		}
 	}
 }
 
-CT_TEST(durable, each_piece_says_so)
+CT_TEST_F(durable, each_piece_says_so)
 {
 	uint32_t i;
 
@@ -94,10 +94,9 @@ CT_TEST(durable, each_piece_says_so)
 		CT_EXPECT_EQ(fake.a.seen[i].flags &
 				     (RTE_ACKREQ | RTE_COMMIT | RTE_DELIVER),
 			     RTE_ACKREQ | RTE_COMMIT);
-	end();
 }
 
-CT_TEST(durable, other_memory_is_refused_before_any_of_it_is_written)
+CT_TEST_F(durable, other_memory_is_refused_before_any_of_it_is_written)
 {
 	static const size_t sizes[] = {1, 13000};
 	size_t i;
@@ -112,24 +111,20 @@ CT_TEST(durable, other_memory_is_refused_before_any_of_it_is_written)
 		CT_EXPECT_EQ(fake_sent(&fake.b, RTE_NACK), 1);
 		CT_EXPECT_EQ(fake_sent(&fake.b, RTE_ACK), 0);
 		CT_EXPECT_MEMEQ(dram, zeros, LEN);
-		end();
 	}
 }
 
-CT_TEST(durable, an_end_that_knows_no_persistent_memory_refuses_it)
+CT_TEST_F(durable, an_end_that_knows_no_persistent_memory_refuses_it)
 {
-	begin(true);
 	fake.b.vc.attr.persistent = NULL;
 	CT_EXPECT_EQ(write_to(PMEM, 10, context, FI_COMMIT_COMPLETE), 0);
 	fake_run(&fake);
 	fake_expect_err(&fake.a.tx_cq, context, WRITTEN, FI_EOPNOTSUPP);
 	CT_EXPECT_MEMEQ(pmem, zeros, LEN);
-	end();
 }
 
-CT_TEST(durable, what_goes_to_persistent_memory_is_made_durable_unasked)
+CT_TEST_F(durable, what_goes_to_persistent_memory_is_made_durable_unasked)
 {
-	begin(true);
 	CT_EXPECT_EQ(write_to(PMEM, 10, &context[0], 0), 0);
 	CT_EXPECT_EQ(rte_vc_inject_write(&fake.a.vc, from, 10, 10, PMEM, 0, 0), 0);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 20, PMEM, &context[1],
@@ -139,12 +134,10 @@ CT_TEST(durable, what_goes_to_persistent_memory_is_made_durable_unasked)
 	fake_expect(&fake.a.tx_cq, &context[0], WRITTEN, 0);
 	fake_expect(&fake.a.tx_cq, &context[1], WRITTEN, 0);
 	CT_EXPECT_EQ(fake.b.persisted, 28);
-	end();
 }
 
-CT_TEST(durable, a_fence_fails_behind_a_write_to_other_memory)
+CT_TEST_F(durable, a_fence_fails_behind_a_write_to_other_memory)
 {
-	begin(true);
 	CT_EXPECT_EQ(write_to(DRAM, 10, &context[0], 0), 0);
 	CT_EXPECT_EQ(write_to(PMEM, 10, &context[1], FI_COMMIT_COMPLETE), 0);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 10, PMEM, &context[2],
@@ -155,12 +148,10 @@ CT_TEST(durable, a_fence_fails_behind_a_write_to_other_memory)
 	fake_expect(&fake.a.tx_cq, &context[1], WRITTEN, 0);
 	fake_expect_err(&fake.a.tx_cq, &context[2], WRITTEN, FI_EOPNOTSUPP);
 	CT_EXPECT_MEMEQ(pmem + 10, zeros, 10);
-	end();
 }
 
-CT_TEST(durable, a_fence_of_nothing_fails_there_as_well)
+CT_TEST_F(durable, a_fence_of_nothing_fails_there_as_well)
 {
-	begin(true);
 	CT_EXPECT_EQ(write_to(PMEM, 0, &context[0], FI_COMMIT_COMPLETE | FI_FENCE), 0);
 	fake_run(&fake);
 	fake_expect(&fake.a.tx_cq, &context[0], WRITTEN, 0);
@@ -171,14 +162,12 @@ CT_TEST(durable, a_fence_of_nothing_fails_there_as_well)
 	fake_expect(&fake.a.tx_cq, &context[1], WRITTEN, 0);
 	fake_expect(&fake.a.tx_cq, &context[2], WRITTEN, 0);
 	fake_expect_err(&fake.a.tx_cq, &context[3], WRITTEN, FI_EOPNOTSUPP);
-	end();
 }
 
-CT_TEST(durable, a_fence_is_refused_behind_a_message_when_it_is_posted)
+CT_TEST_F(durable, a_fence_is_refused_behind_a_message_when_it_is_posted)
 {
 	const uint64_t fenced = FI_COMMIT_COMPLETE | FI_FENCE;
 
-	begin(true);
 	CT_EXPECT_EQ(fake_recv(&fake.b, NULL, 0, into), 0);
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 0, &context[0], 0), 0);
 	CT_EXPECT_EQ(write_to(PMEM, 10, &context[1], fenced), 0);
@@ -193,20 +182,18 @@ CT_TEST(durable, a_fence_is_refused_behind_a_message_when_it_is_posted)
 	fake_expect(&fake.a.tx_cq, &context[3], WRITTEN, 0);
 	/* Should the other end not know: this one does. */
 	CT_EXPECT_TRUE(fake.b.vc.ordinary);
-	end();
 }
 
-CT_TEST(durable, a_path_that_does_not_know_it_refuses_it_when_it_is_posted)
+CT_TEST_F(durable, a_path_that_does_not_know_it_refuses_it_when_it_is_posted)
 {
 	begin_as(false, true);
 	CT_EXPECT_EQ(write_to(PMEM, 10, &context[0], FI_COMMIT_COMPLETE), -FI_EOPNOTSUPP);
 	CT_EXPECT_EQ(write_to(PMEM, 10, &context[1], 0), 0);
 	fake_run(&fake);
 	fake_expect(&fake.a.tx_cq, &context[1], WRITTEN, 0);
-	end();
 }
 
-CT_TEST(durable, a_router_says_nothing_of_a_write_before_its_message)
+CT_TEST_F(durable, a_router_says_nothing_of_a_write_before_its_message)
 {
 	begin(false);
 	CT_EXPECT_EQ(fake_recv(&fake.b, into, 10, into), 0);
@@ -221,10 +208,9 @@ CT_TEST(durable, a_router_says_nothing_of_a_write_before_its_message)
 	fake_run(&fake);
 	fake_expect(&fake.a.tx_cq, &context[0], WRITTEN, 0);
 	fake_expect(&fake.a.tx_cq, &context[1], FI_SEND | FI_MSG, 0);
-	end();
 }
 
-CT_TEST(durable, reads_and_messages_cannot_be)
+CT_TEST_F(durable, reads_and_messages_cannot_be)
 {
 	const struct iovec iov = {from, 10};
 	const struct fi_rma_iov range = {0, 10, PMEM};
@@ -235,12 +221,10 @@ CT_TEST(durable, reads_and_messages_cannot_be)
 		.rma_iov_count = 1,
 	};
 
-	begin(true);
 	CT_EXPECT_EQ(rte_vc_read(&fake.a.vc, &msg, FI_COMMIT_COMPLETE), -FI_EOPNOTSUPP);
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 10, from, FI_COMMIT_COMPLETE),
 		     -FI_EOPNOTSUPP);
 	CT_EXPECT_TRUE(RTE_VC_NOT_FOR_READS & FI_COMMIT_COMPLETE);
-	end();
 }
 
 /* --- Beside the bypass --- */
@@ -266,16 +250,15 @@ static void write_often(uint64_t key)
 	}
 }
 
-CT_TEST(durable, the_lower_provider_does_not_write_to_persistent_memory)
+CT_TEST_F(durable, the_lower_provider_does_not_write_to_persistent_memory)
 {
 	begin_bypass();
 	write_often(PMEM);
 	CT_EXPECT_EQ(fake.a.straight, 0);
 	CT_EXPECT_EQ(fake.b.persists, 6);
-	end();
 }
 
-CT_TEST(durable, what_the_bypass_wrote_is_not_durable)
+CT_TEST_F(durable, what_the_bypass_wrote_is_not_durable)
 {
 	begin_bypass();
 	write_often(DRAM);
@@ -285,11 +268,10 @@ CT_TEST(durable, what_the_bypass_wrote_is_not_durable)
 	CT_EXPECT_EQ(write_to(PMEM, 8, context, FI_COMMIT_COMPLETE), 0);
 	fake_run(&fake);
 	fake_expect(&fake.a.tx_cq, context, WRITTEN, 0);
-	end();
 }
 
 /* Its key is known by reads alone: the target has not seen a write to that memory. */
-CT_TEST(durable, a_fence_answers_for_a_write_that_waits_to_be_sent)
+CT_TEST_F(durable, a_fence_answers_for_a_write_that_waits_to_be_sent)
 {
 	int i;
 
@@ -312,5 +294,4 @@ CT_TEST(durable, a_fence_answers_for_a_write_that_waits_to_be_sent)
 	fake_expect(&fake.a.tx_cq, &context[0], WRITTEN, 0);
 	fake_expect(&fake.a.tx_cq, &context[1], WRITTEN, 0);
 	fake_expect_err(&fake.a.tx_cq, &context[2], WRITTEN, FI_EOPNOTSUPP);
-	end();
 }

@@ -48,16 +48,17 @@ static bool begin(bool bypass, uint64_t access)
 	return true;
 }
 
-static void end(bool mapped)
+static void tear_down(struct fake **t)
 {
-	if (mapped)
-		crn_mr_remove(&fake.b.map, &mr);
 	fake_close(&fake);
 	if (from)
 		munmap(from, LEN);
 	if (into)
 		munmap(into, LEN);
+	from = into = NULL;
 }
+
+CT_FIXTURE(far, struct fake *, NULL, tear_down);
 
 /* The first operation of the end that sends or reads. */
 static void skip(uint64_t at)
@@ -84,67 +85,56 @@ static void expect_bytes(void)
 	CT_EXPECT_MEMEQ(into + FAR, from + FAR, REST);
 }
 
-CT_TEST(far, a_write)
+CT_TEST_F(far, a_write)
 {
-	const bool mapped = begin(false, FI_REMOTE_WRITE);
-
-	if (mapped) {
-		CT_EXPECT_EQ(fake_write(&fake.a, from, LEN, 0, KEY, from, 0), 0);
-		skip_sent(FAR);
-		fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
-		expect_bytes();
-	}
-	end(mapped);
+	if (!begin(false, FI_REMOTE_WRITE))
+		return;
+	CT_EXPECT_EQ(fake_write(&fake.a, from, LEN, 0, KEY, from, 0), 0);
+	skip_sent(FAR);
+	fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
+	expect_bytes();
 }
 
-CT_TEST(far, a_message)
+CT_TEST_F(far, a_message)
 {
-	const bool mapped = begin(false, FI_REMOTE_WRITE);
-
-	if (mapped) {
-		CT_EXPECT_EQ(fake_recv(&fake.b, into, LEN, into), 0);
-		CT_EXPECT_EQ(fake_send(&fake.a, from, LEN, from, 0), 0);
-		skip_sent(FAR);
-		fake_expect(&fake.a.tx_cq, from, FI_SEND | FI_MSG, 0);
-		fake_expect(&fake.b.rx_cq, into, FI_RECV | FI_MSG, LEN);
-		expect_bytes();
-	}
-	end(mapped);
+	if (!begin(false, FI_REMOTE_WRITE))
+		return;
+	CT_EXPECT_EQ(fake_recv(&fake.b, into, LEN, into), 0);
+	CT_EXPECT_EQ(fake_send(&fake.a, from, LEN, from, 0), 0);
+	skip_sent(FAR);
+	fake_expect(&fake.a.tx_cq, from, FI_SEND | FI_MSG, 0);
+	fake_expect(&fake.b.rx_cq, into, FI_RECV | FI_MSG, LEN);
+	expect_bytes();
 }
 
 /* A fragment that is longer than what is left of a multiple of 4 GiB. */
-CT_TEST(far, a_message_across_4_gib)
+CT_TEST_F(far, a_message_across_4_gib)
 {
-	const bool mapped = begin(false, FI_REMOTE_WRITE);
-
-	if (mapped) {
-		fake_pattern(from + FAR - 100, REST + 100, 9);
-		CT_EXPECT_EQ(fake_recv(&fake.b, into, LEN, into), 0);
-		CT_EXPECT_EQ(fake_send(&fake.a, from, LEN, from, 0), 0);
-		skip_sent(FAR - 100);
-		fake_expect(&fake.b.rx_cq, into, FI_RECV | FI_MSG, LEN);
-		CT_EXPECT_MEMEQ(into + FAR - 100, from + FAR - 100, REST + 100);
-	}
-	end(mapped);
+	if (!begin(false, FI_REMOTE_WRITE))
+		return;
+	fake_pattern(from + FAR - 100, REST + 100, 9);
+	CT_EXPECT_EQ(fake_recv(&fake.b, into, LEN, into), 0);
+	CT_EXPECT_EQ(fake_send(&fake.a, from, LEN, from, 0), 0);
+	skip_sent(FAR - 100);
+	fake_expect(&fake.b.rx_cq, into, FI_RECV | FI_MSG, LEN);
+	CT_EXPECT_MEMEQ(into + FAR - 100, from + FAR - 100, REST + 100);
 }
 
 /* Of the length only what is above 4 GiB would have room. */
-CT_TEST(far, a_message_that_is_too_long)
+CT_TEST_F(far, a_message_that_is_too_long)
 {
-	const bool mapped = begin(false, FI_REMOTE_WRITE);
 	struct fi_cq_err_entry err = {0};
 
-	if (mapped) {
-		CT_EXPECT_EQ(fake_recv(&fake.b, into, REST, into), 0);
-		CT_EXPECT_EQ(fake_send(&fake.a, from, LEN, from, 0), 0);
-		skip_sent(FAR);
-		CT_ASSERT_EQ(fi_cq_readerr(&fake.b.rx_cq.fid, &err, 0), 1);
-		CT_EXPECT_EQ(err.err, FI_ETRUNC);
-		CT_EXPECT_EQ(err.len, REST);
-		CT_EXPECT_EQ(err.olen, FAR);
-		CT_EXPECT_EQ(into[FAKE_EAGER], 0);
-	}
-	end(mapped);
+	if (!begin(false, FI_REMOTE_WRITE))
+		return;
+	CT_EXPECT_EQ(fake_recv(&fake.b, into, REST, into), 0);
+	CT_EXPECT_EQ(fake_send(&fake.a, from, LEN, from, 0), 0);
+	skip_sent(FAR);
+	CT_ASSERT_EQ(fi_cq_readerr(&fake.b.rx_cq.fid, &err, 0), 1);
+	CT_EXPECT_EQ(err.err, FI_ETRUNC);
+	CT_EXPECT_EQ(err.len, REST);
+	CT_EXPECT_EQ(err.olen, FAR);
+	CT_EXPECT_EQ(into[FAKE_EAGER], 0);
 }
 
 static void read_far(size_t len, uint64_t at)
@@ -161,72 +151,60 @@ static void read_far(size_t len, uint64_t at)
 	fake_expect(&fake.a.tx_cq, into, READ, 0);
 }
 
-CT_TEST(far, a_read)
+CT_TEST_F(far, a_read)
 {
-	const bool mapped = begin(false, FI_REMOTE_READ);
-
-	if (mapped) {
-		read_far(LEN, FAR);
-		expect_bytes();
-	}
-	end(mapped);
+	if (!begin(false, FI_REMOTE_READ))
+		return;
+	read_far(LEN, FAR);
+	expect_bytes();
 }
 
 /* From memory that is not held, too. */
-CT_TEST(far, a_read_across_4_gib)
+CT_TEST_F(far, a_read_across_4_gib)
 {
-	const bool mapped = begin(false, FI_REMOTE_READ);
-
-	if (mapped) {
-		fake.b.refuses = true;
-		fake_pattern(from + FAR - 100, REST + 100, 9);
-		read_far(LEN, FAR - 100);
-		CT_EXPECT_MEMEQ(into + FAR - 100, from + FAR - 100, REST + 100);
-		CT_EXPECT_EQ(fake.b.seen[1].plen, FAKE_EAGER);
-	}
-	end(mapped);
+	if (!begin(false, FI_REMOTE_READ))
+		return;
+	fake.b.refuses = true;
+	fake_pattern(from + FAR - 100, REST + 100, 9);
+	read_far(LEN, FAR - 100);
+	CT_EXPECT_MEMEQ(into + FAR - 100, from + FAR - 100, REST + 100);
+	CT_EXPECT_EQ(fake.b.seen[1].plen, FAKE_EAGER);
 }
 
-CT_TEST(far, a_write_by_the_bypass)
+CT_TEST_F(far, a_write_by_the_bypass)
 {
-	const bool mapped = begin(true, FI_REMOTE_WRITE);
 	int i;
 
-	for (i = 0; mapped && i < 5; i++) {
+	if (!begin(true, FI_REMOTE_WRITE))
+		return;
+	for (i = 0; i < 5; i++) {
 		CT_EXPECT_EQ(fake_write(&fake.a, from, 8, FAR + 8, KEY, from, 0), 0);
 		fake_run(&fake);
 		fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
 		CT_EXPECT_MEMEQ(into + FAR + 8, from, 8);
 		memset(into + FAR + 8, 0, 8);
 	}
-	CT_EXPECT_EQ(fake.a.straight, mapped);
-	end(mapped);
+	CT_EXPECT_EQ(fake.a.straight, 1);
 }
 
 /* What is left of it ends in as many zeros as 0. */
-CT_TEST(far, of_4_gib)
+CT_TEST_F(far, of_4_gib)
 {
-	const bool mapped = begin(false, FI_REMOTE_WRITE);
-
-	if (mapped) {
-		fake_pattern(from + FAR - 100, 100, 9);
-		CT_EXPECT_EQ(fake_write(&fake.a, from, FAR, 0, KEY, from, 0), 0);
-		skip_sent(FAR - 100);
-		fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
-		CT_EXPECT_MEMEQ(into + FAR - 100, from + FAR - 100, 100);
-	}
-	end(mapped);
+	if (!begin(false, FI_REMOTE_WRITE))
+		return;
+	fake_pattern(from + FAR - 100, 100, 9);
+	CT_EXPECT_EQ(fake_write(&fake.a, from, FAR, 0, KEY, from, 0), 0);
+	skip_sent(FAR - 100);
+	fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
+	CT_EXPECT_MEMEQ(into + FAR - 100, from + FAR - 100, 100);
 }
 
-CT_TEST(far, a_read_of_4_gib)
+CT_TEST_F(far, a_read_of_4_gib)
 {
-	const bool mapped = begin(false, FI_REMOTE_READ);
-
-	if (mapped) {
-		fake.b.refuses = true;
-		fake_pattern(from + FAR - 100, 100, 9);
-		read_far(FAR, FAR - 100);
-		CT_EXPECT_MEMEQ(into + FAR - 100, from + FAR - 100, 100);
-	}
-	end(mapped);
+	if (!begin(false, FI_REMOTE_READ))
+		return;
+	fake.b.refuses = true;
+	fake_pattern(from + FAR - 100, 100, 9);
+	read_far(FAR, FAR - 100);
+	CT_EXPECT_MEMEQ(into + FAR - 100, from + FAR - 100, 100);
 }

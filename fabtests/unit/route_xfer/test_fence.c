@@ -24,12 +24,6 @@ static void begin(bool direct, bool bypass)
 	fake_start(&fake);
 }
 
-static void end(void)
-{
-	crn_mr_remove(&fake.b.map, &mr);
-	fake_close(&fake);
-}
-
 static void post_fenced(bool reads, int *of)
 {
 	const struct iovec iov = {into, 10};
@@ -47,15 +41,22 @@ static void post_fenced(bool reads, int *of)
 		     0);
 }
 
+static void set_up(struct fake **t)
+{
+	*t = &fake;
+}
+
+CT_FIXTURE(fence, struct fake *, set_up, fake_tear_down);
+
 /* A delivery that waits for its receive is not over, although all of it was sent. */
-CT_TEST(fence, reads_and_writes_wait_for_what_was_posted_before)
+CT_TEST_F(fence, reads_and_writes_wait_for_what_was_posted_before)
 {
 	int direct, reads;
 
 	for (direct = 0; direct < 2; direct++) {
 		for (reads = 0; reads < 2; reads++) {
-			CT_NOTE("direct %d, reads %d", direct, reads);
 			begin(direct, false);
+			CT_NOTE("direct %d, reads %d", direct, reads);
 			CT_EXPECT_EQ(fake_send(&fake.a, from, 10, &context[0],
 					       FI_DELIVERY_COMPLETE),
 				     0);
@@ -68,18 +69,17 @@ CT_TEST(fence, reads_and_writes_wait_for_what_was_posted_before)
 			fake_expect(&fake.a.tx_cq, &context[0], FI_SEND | FI_MSG, 0);
 			fake_expect(&fake.a.tx_cq, &context[1], reads ? READ : WRITTEN,
 				    0);
-			end();
 		}
 	}
 }
 
-CT_TEST(fence, of_the_bypass_waits_for_operations_of_the_lower_provider)
+CT_TEST_F(fence, of_the_bypass_waits_for_operations_of_the_lower_provider)
 {
 	int i, reads;
 
 	for (reads = 0; reads < 2; reads++) {
-		CT_NOTE("reads %d", reads);
 		begin(true, true);
+		CT_NOTE("reads %d", reads);
 		for (i = 0; i < 4; i++) {
 			CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, from, 0), 0);
 			fake_run(&fake);
@@ -96,6 +96,5 @@ CT_TEST(fence, of_the_bypass_waits_for_operations_of_the_lower_provider)
 		CT_EXPECT_EQ(fake.a.straight, 2);
 		fake_expect(&fake.a.tx_cq, &context[0], WRITTEN, 0);
 		fake_expect(&fake.a.tx_cq, &context[1], reads ? READ : WRITTEN, 0);
-		end();
 	}
 }

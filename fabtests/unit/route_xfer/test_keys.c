@@ -49,7 +49,15 @@ static void change(void)
 	fake_region(&fake.b, &again, other, LEN, KEY, FI_REMOTE_READ | FI_REMOTE_WRITE);
 }
 
-CT_TEST(keys, a_write_that_has_begun_goes_to_no_other_region)
+static void set_up(struct fake **t)
+{
+	*t = &fake;
+	begin_known();
+}
+
+CT_FIXTURE(keys, struct fake *, set_up, fake_tear_down);
+
+CT_TEST_F(keys, a_write_that_has_begun_goes_to_no_other_region)
 {
 	begin(false);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, LEN, 0, KEY, from, 0), 0);
@@ -58,11 +66,9 @@ CT_TEST(keys, a_write_that_has_begun_goes_to_no_other_region)
 	fake_run(&fake);
 	fake_expect_err(&fake.a.tx_cq, from, WRITTEN, FI_EKEYREJECTED);
 	CT_EXPECT_MEMEQ(other, zeros, LEN);
-	crn_mr_remove(&fake.b.map, &again);
-	fake_close(&fake);
 }
 
-CT_TEST(keys, a_read_that_has_begun_is_answered_from_no_other_region)
+CT_TEST_F(keys, a_read_that_has_begun_is_answered_from_no_other_region)
 {
 	begin(false);
 	fake.b.credits[RTE_RESPONSES] = 1;
@@ -73,16 +79,13 @@ CT_TEST(keys, a_read_that_has_begun_is_answered_from_no_other_region)
 	fake_run(&fake);
 	fake_expect_err(&fake.a.tx_cq, from, READ, FI_EKEYREJECTED);
 	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_READ_FRAG), 1);
-	crn_mr_remove(&fake.b.map, &again);
-	fake_close(&fake);
 }
 
 /* Of so many, some have the place of the one that is known. */
-CT_TEST(keys, none_is_taken_for_the_one_in_its_place)
+CT_TEST_F(keys, none_is_taken_for_the_one_in_its_place)
 {
 	uint64_t key;
 
-	begin_known();
 	for (key = KEY + 1; key < KEY + 1 + 4 * RTE_KEYS; key++) {
 		CT_NOTE("key %u", (unsigned int)key);
 		memset(other, 0, 8);
@@ -92,14 +95,6 @@ CT_TEST(keys, none_is_taken_for_the_one_in_its_place)
 		crn_mr_remove(&fake.b.map, &again);
 	}
 	CT_EXPECT_EQ(fake.a.straight, 1);
-	crn_mr_remove(&fake.b.map, &mr);
-	fake_close(&fake);
-}
-
-static void end(void)
-{
-	crn_mr_remove(&fake.b.map, &mr);
-	fake_close(&fake);
 }
 
 static struct rte_vc_loan *loan(void)
@@ -117,26 +112,22 @@ static void give_back(uint64_t epoch)
 	fake_inject(&fake.b, bytes, (size_t)len);
 }
 
-CT_TEST(keys, one_of_another_epoch_is_not_given_back)
+CT_TEST_F(keys, one_of_another_epoch_is_not_given_back)
 {
-	begin_known();
 	rte_vc_recall(loan());
 	give_back(mr.number + 1);
 	CT_EXPECT_STREQ(fake.b.bad, "MR_INVAL of what was not recalled");
-	end();
 }
 
 /* The region may be in use until it has been asked for. */
-CT_TEST(keys, one_that_was_not_recalled_is_not_given_back)
+CT_TEST_F(keys, one_that_was_not_recalled_is_not_given_back)
 {
-	begin_known();
 	give_back(mr.number);
 	CT_EXPECT_STREQ(fake.b.bad, "MR_INVAL of what was not recalled");
-	end();
 }
 
 /* Who has not been told of a key has nothing to give back. */
-CT_TEST(keys, one_that_was_not_told_is_recalled_later)
+CT_TEST_F(keys, one_that_was_not_told_is_recalled_later)
 {
 	int i;
 
@@ -158,27 +149,23 @@ CT_TEST(keys, one_that_was_not_told_is_recalled_later)
 	CT_EXPECT_EQ(fake.a.bad, NULL);
 	CT_EXPECT_EQ(fake.b.bad, NULL);
 	CT_EXPECT_TRUE(crn_list_empty(&fake.b.loans));
-	end();
 }
 
-CT_TEST(keys, one_is_lent_once_however_often_it_is_asked_for)
+CT_TEST_F(keys, one_is_lent_once_however_often_it_is_asked_for)
 {
 	const struct rte_packet packet = {.head = {.type = RTE_MR_RESOLVE}};
 	uint8_t bytes[64];
 	ssize_t len;
 
-	begin_known();
 	len = rte_mr_resolve_pack(&packet, &(struct rte_mr_resolve){KEY}, bytes,
 				  sizeof(bytes));
 	fake_inject(&fake.b, bytes, (size_t)len);
 	CT_EXPECT_EQ(loan()->of_mr.next, &fake.b.loans);
-	end();
 }
 
 /* The target holds it up until there is a receive: what follows is not kept back here. */
-CT_TEST(keys, behind_data_for_the_completion_queue_there_are_messages)
+CT_TEST_F(keys, behind_data_for_the_completion_queue_there_are_messages)
 {
-	begin_known();
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &context[0], FI_REMOTE_CQ_DATA),
 		     0);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &context[1], 0), 0);
@@ -189,23 +176,20 @@ CT_TEST(keys, behind_data_for_the_completion_queue_there_are_messages)
 	fake_run(&fake);
 	fake_expect(&fake.a.tx_cq, &context[0], WRITTEN, 0);
 	fake_expect(&fake.a.tx_cq, &context[1], WRITTEN, 0);
-	end();
 }
 
 /* The lower provider would write it, and make nothing durable. */
-CT_TEST(keys, a_durable_write_is_the_targets_to_refuse)
+CT_TEST_F(keys, a_durable_write_is_the_targets_to_refuse)
 {
-	begin_known();
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &context[0],
 				FI_COMMIT_COMPLETE),
 		     0);
 	fake_run(&fake);
 	fake_expect_err(&fake.a.tx_cq, &context[0], WRITTEN, FI_EOPNOTSUPP);
 	CT_EXPECT_EQ(fake.a.straight, 1);
-	end();
 }
 
-CT_TEST(keys, one_that_only_reads_is_not_written_with)
+CT_TEST_F(keys, one_that_only_reads_is_not_written_with)
 {
 	int i;
 
@@ -221,7 +205,6 @@ CT_TEST(keys, one_that_only_reads_is_not_written_with)
 	fake_run(&fake);
 	fake_expect_err(&fake.a.tx_cq, from, WRITTEN, FI_EACCES);
 	CT_EXPECT_MEMEQ(memory, zeros, 8);
-	end();
 }
 
 static void post_parts(bool reads, size_t parts)
@@ -247,9 +230,8 @@ static void post_parts(bool reads, size_t parts)
 }
 
 /* Regions of the lower provider's own are those to send from, one for each part. */
-CT_TEST(keys, what_the_lower_provider_has_no_region_for_is_a_message)
+CT_TEST_F(keys, what_the_lower_provider_has_no_region_for_is_a_message)
 {
-	begin_known();
 	fake.a.port.mr_local = true;
 	post_parts(false, 1);
 	CT_EXPECT_EQ(fake.a.straight, 2);
@@ -263,10 +245,9 @@ CT_TEST(keys, what_the_lower_provider_has_no_region_for_is_a_message)
 	fake.a.port.lower_iov = 2;
 	post_parts(false, 2);
 	CT_EXPECT_EQ(fake.a.straight, 3);
-	end();
 }
 
-CT_TEST(keys, nothing_is_lent_that_is_counted_or_begins_elsewhere)
+CT_TEST_F(keys, nothing_is_lent_that_is_counted_or_begins_elsewhere)
 {
 	fake_open(&fake, true, false);
 	fake_count(&fake.b, FI_REMOTE_READ);
@@ -275,22 +256,19 @@ CT_TEST(keys, nothing_is_lent_that_is_counted_or_begins_elsewhere)
 	fake.a.map.virt_addr = true;
 	CT_EXPECT_FALSE(rte_vc_lends(&fake.a.vc));
 	fake.a.map.virt_addr = false;
-	fake_close(&fake);
 }
 
 /* Numbers may be left out, which the operations of the bypass have, but none comes twice.
  */
-CT_TEST(keys, a_number_comes_once)
+CT_TEST_F(keys, a_number_comes_once)
 {
 	const struct said write = {RTE_WRITE,	WHOLE,	    .seq = 9,
 				   .length = 1, .key = KEY, .plen = 1};
 
-	begin_known();
 	say(&fake.b, &write);
 	CT_EXPECT_EQ(fake.b.bad, NULL);
 	say(&fake.b, &write);
 	CT_EXPECT_STREQ(fake.b.bad, "a message or write out of order");
-	end();
 }
 
 /* --- Of a router next to it, which writes in this end's place --- */
@@ -316,7 +294,7 @@ static void begin_routed(void)
 	fake_start(&fake);
 }
 
-CT_TEST(keys, a_router_is_told_of_one_and_its_writes_have_numbers)
+CT_TEST_F(keys, a_router_is_told_of_one_and_its_writes_have_numbers)
 {
 	const struct said write = {RTE_WRITE,	WHOLE | RTE_ACKREQ, .seq = 9,
 				   .length = 1, .key = KEY,	    .plen = 1};
@@ -329,20 +307,18 @@ CT_TEST(keys, a_router_is_told_of_one_and_its_writes_have_numbers)
 	CT_EXPECT_EQ(fake.b.bad, NULL);
 	CT_EXPECT_TRUE(fake_deliver(&fake, &fake.b));
 	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_ACK), 1);
-	end();
 }
 
-CT_TEST(keys, one_that_does_not_lend_has_all_numbers)
+CT_TEST_F(keys, one_that_does_not_lend_has_all_numbers)
 {
 	begin_routed();
 	fake.b.vc.path.bypassed = false;
 	ask_for(KEY);
 	CT_EXPECT_STREQ(fake.b.bad, "MR_RESOLVE where nothing is lent");
-	end();
 }
 
 /* What the router has written there, nobody has made durable. */
-CT_TEST(keys, a_fenced_durable_write_is_refused_once_a_router_was_told_of_one)
+CT_TEST_F(keys, a_fenced_durable_write_is_refused_once_a_router_was_told_of_one)
 {
 	static uint8_t pmem[100];
 	const uint64_t key = KEY + 1;
@@ -362,13 +338,11 @@ CT_TEST(keys, a_fenced_durable_write_is_refused_once_a_router_was_told_of_one)
 			fake_expect_err(&fake.a.tx_cq, from, WRITTEN, FI_EOPNOTSUPP);
 		else
 			fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
-		crn_mr_remove(&fake.b.map, &again);
-		end();
 	}
 }
 
 /* It would be made durable by nobody. */
-CT_TEST(keys, persistent_memory_is_lent_to_no_router)
+CT_TEST_F(keys, persistent_memory_is_lent_to_no_router)
 {
 	begin_routed();
 	fake.b.pmem = &mr;
@@ -376,5 +350,4 @@ CT_TEST(keys, persistent_memory_is_lent_to_no_router)
 	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_MR_INFO), 1);
 	CT_EXPECT_FALSE(fake.b.lends);
 	CT_EXPECT_TRUE(crn_list_empty(&fake.b.loans));
-	end();
 }

@@ -180,11 +180,19 @@ static void run_all(struct run *run, uint32_t parts, uint64_t seed)
 	run->writes = fake_sent(&fake.a, RTE_WRITE);
 	run->reads = fake_sent(&fake.a, RTE_READ_REQ);
 	memcpy(run->memory, memory, LEN);
-	crn_mr_remove(&fake.b.map, &mr);
-	fake_close(&fake);
 }
 
-CT_TEST(quick, does_what_the_long_way_does)
+static void set_up(struct fake **t)
+{
+	*t = &fake;
+	fake_open(&fake, true, false);
+	fake_region(&fake.b, &mr, received, LEN, KEY, FI_REMOTE_WRITE);
+	fake_start(&fake);
+}
+
+CT_FIXTURE(quick, struct fake *, set_up, fake_tear_down);
+
+CT_TEST_F(quick, does_what_the_long_way_does)
 {
 	static uint8_t seen[LEN];
 	const unsigned int seeds = ct_rounds(400);
@@ -206,41 +214,25 @@ CT_TEST(quick, does_what_the_long_way_does)
 	CT_EXPECT_GT(quick[1], seeds);
 }
 
-static void open_plain(void)
-{
-	fake_open(&fake, true, false);
-	fake_region(&fake.b, &mr, received, LEN, KEY, FI_REMOTE_WRITE);
-	fake_start(&fake);
-}
-
-static void close_plain(void)
-{
-	crn_mr_remove(&fake.b.map, &mr);
-	fake_close(&fake);
-}
-
-CT_TEST(quick, a_message_is_one_that_a_durable_write_cannot_speak_of)
+CT_TEST_F(quick, a_message_is_one_that_a_durable_write_cannot_speak_of)
 {
 	const uint64_t durable = FI_COMMIT_COMPLETE | FI_FENCE;
 
-	open_plain();
 	CT_EXPECT_EQ(fake_recv(&fake.b, into, 8, &contexts[1]), 0);
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 8, &contexts[0], 0), 0);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &contexts[2], durable),
 		     -FI_EOPNOTSUPP);
 	fake_run(&fake);
 	fake_expect(&fake.a.tx_cq, &contexts[0], FI_SEND | FI_MSG, 0);
-	close_plain();
 }
 
-CT_TEST(quick, nothing_is_sent_once_an_operation_was_refused)
+CT_TEST_F(quick, nothing_is_sent_once_an_operation_was_refused)
 {
 	const struct rte_nack nack = {.request = 2, .status = FI_EKEYREJECTED};
 	const struct rte_packet packet = {.head = {.type = RTE_NACK, .flags = RTE_ERR}};
 	uint8_t bytes[64];
 	ssize_t len;
 
-	open_plain();
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &contexts[0], 0), 0);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY + 1, &contexts[1], 0), 0);
 	CT_ASSERT_EQ(fake.a.out_count, 2);
@@ -253,7 +245,6 @@ CT_TEST(quick, nothing_is_sent_once_an_operation_was_refused)
 	fake_expect_err(&fake.a.tx_cq, &contexts[0], FI_RMA | FI_WRITE, FI_ECONNABORTED);
 	fake_expect_err(&fake.a.tx_cq, &contexts[1], FI_RMA | FI_WRITE, FI_EKEYREJECTED);
 	fake_expect_err(&fake.a.tx_cq, &contexts[2], FI_SEND | FI_MSG, FI_ECONNABORTED);
-	close_plain();
 }
 
 /* --- Whatever is refused, by the codes of fi_route(7) --- */
@@ -300,7 +291,7 @@ static void open_known(void)
 	CT_EXPECT_EQ(fake.a.straight, 1);
 }
 
-CT_TEST(quick, calls_that_are_wrong_are_refused_as_ever)
+CT_TEST_F(quick, calls_that_are_wrong_are_refused_as_ever)
 {
 	static const struct wrong wrongs[] = {
 		{RTE_VC_IOV + 1, 8, 1, 8, 0, 0, -FI_EINVAL},
@@ -325,10 +316,9 @@ CT_TEST(quick, calls_that_are_wrong_are_refused_as_ever)
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 101, &contexts[0], 0), -FI_EMSGSIZE);
 	CT_EXPECT_EQ(fake.a.out_count, 0);
 	fake_expect_none(&fake.a.tx_cq);
-	close_plain();
 }
 
-CT_TEST(quick, nothing_is_sent_before_or_after_the_connection)
+CT_TEST_F(quick, nothing_is_sent_before_or_after_the_connection)
 {
 	fake_open(&fake, true, false);
 	fake_region(&fake.b, &mr, received, LEN, KEY, FI_REMOTE_WRITE);
@@ -339,20 +329,18 @@ CT_TEST(quick, nothing_is_sent_before_or_after_the_connection)
 	fake.a.vc.peer = NULL; /* is closed now */
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 8, &contexts[0], 0), -FI_ENOTCONN);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &contexts[0], 0), -FI_ENOTCONN);
-	close_plain();
 }
 
-CT_TEST(quick, nothing_goes_straight_after_the_connection)
+CT_TEST_F(quick, nothing_goes_straight_after_the_connection)
 {
 	open_known();
 	rte_vc_stop(&fake.a.vc, FI_ECONNABORTED, 0);
 	fake.a.vc.peer = NULL; /* is closed now */
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &contexts[0], 0), -FI_ENOTCONN);
 	CT_EXPECT_EQ(fake_read(&fake.a, from, 8, 0, KEY, &contexts[0]), -FI_ENOTCONN);
-	close_plain();
 }
 
-CT_TEST(quick, a_queue_that_is_full_is_no_reason_once_it_has_ended)
+CT_TEST_F(quick, a_queue_that_is_full_is_no_reason_once_it_has_ended)
 {
 	int i;
 
@@ -363,12 +351,10 @@ CT_TEST(quick, a_queue_that_is_full_is_no_reason_once_it_has_ended)
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &contexts[i], 0), -FI_EAGAIN);
 	rte_vc_stop(&fake.a.vc, FI_ECONNABORTED, 0);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 8, 0, KEY, &contexts[i], 0), -FI_ENOTCONN);
-	close_plain();
 }
 
-CT_TEST(quick, a_message_that_waits_is_counted_once)
+CT_TEST_F(quick, a_message_that_waits_is_counted_once)
 {
-	open_plain();
 	fake.a.credits[RTE_REQUESTS] = 0;
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 8, &contexts[0], 0), 0);
 	CT_EXPECT_EQ(fake.a.peer.stalls[RTE_REQUESTS], 1);
@@ -377,5 +363,4 @@ CT_TEST(quick, a_message_that_waits_is_counted_once)
 	CT_EXPECT_EQ(fake_recv(&fake.b, into, 8, &contexts[1]), 0);
 	fake_run(&fake);
 	fake_expect(&fake.a.tx_cq, &contexts[0], FI_SEND | FI_MSG, 0);
-	close_plain();
 }

@@ -22,20 +22,22 @@ static void begin(bool direct)
 	fake_start(&fake);
 }
 
-static void end(void)
+static void set_up(struct fake **t)
 {
-	crn_mr_remove(&fake.b.map, &mr);
-	fake_close(&fake);
+	*t = &fake;
+	begin(true);
 }
 
-CT_TEST(read, bytes_of_all_lengths)
+CT_FIXTURE(read, struct fake *, set_up, fake_tear_down);
+
+CT_TEST_F(read, bytes_of_all_lengths)
 {
 	static const size_t sizes[] = {1, FAKE_EAGER, FAKE_EAGER + 1, 5000, LEN - 100};
 	size_t i;
 
 	for (i = 0; i < CRN_COUNT(sizes); i++) {
-		CT_NOTE("%zu bytes", sizes[i]);
 		begin(i % 2);
+		CT_NOTE("%zu bytes", sizes[i]);
 		CT_EXPECT_EQ(fake_read(&fake.a, into, sizes[i], 100, KEY, into), 0);
 		CT_EXPECT_EQ(fake.a.expected, sizes[i]);
 		fake_run(&fake);
@@ -44,19 +46,18 @@ CT_TEST(read, bytes_of_all_lengths)
 		CT_EXPECT_EQ(into[sizes[i]], 0);
 		CT_EXPECT_EQ(fi_cntr_read(&fake.b.cntr.fid), 1);
 		CT_EXPECT_EQ(fake_sent(&fake.b, RTE_ACK), 0);
-		end();
 	}
 }
 
 /* With and without landing slots, from memory that is held and from copies. */
-CT_TEST(read, a_region_is_read_where_it_is)
+CT_TEST_F(read, a_region_is_read_where_it_is)
 {
 	unsigned int refuses, slots;
 
 	for (refuses = 0; refuses < 2; refuses++) {
 		for (slots = 0; slots < 4; slots = 2 * slots + 1) {
-			CT_NOTE("refuses %u, slots %u", refuses, slots);
 			begin(true);
+			CT_NOTE("refuses %u, slots %u", refuses, slots);
 			fake.b.port.mr_local = true;
 			fake.b.refuses = refuses;
 			fake.b.slots[RTE_RESPONSES] = slots;
@@ -72,12 +73,11 @@ CT_TEST(read, a_region_is_read_where_it_is)
 			CT_EXPECT_MEMEQ(into, memory + 100, 15000);
 			CT_EXPECT_EQ(fake.b.seen[0].slotted, slots && !refuses);
 			CT_EXPECT_EQ(fake.b.seen[0].flags, RTE_FIRST);
-			end();
 		}
 	}
 }
 
-CT_TEST(read, a_fragment_is_no_longer_than_the_path_can_or_it_asked)
+CT_TEST_F(read, a_fragment_is_no_longer_than_the_path_can_or_it_asked)
 {
 	const uint32_t frags[][2] = {{3000, 8192}, {8192, 3000}};
 	int i;
@@ -91,11 +91,10 @@ CT_TEST(read, a_fragment_is_no_longer_than_the_path_can_or_it_asked)
 		CT_EXPECT_EQ(fake.b.seen[0].plen, 3000);
 		CT_EXPECT_EQ(fake.b.seen[3].plen, 1000);
 		CT_EXPECT_MEMEQ(into, memory, 10000);
-		end();
 	}
 }
 
-CT_TEST(read, into_several_parts)
+CT_TEST_F(read, into_several_parts)
 {
 	const struct iovec iov[] = {
 		{into, 1}, {into + 1, 3000}, {into, 0}, {into + 3001, 99}};
@@ -108,24 +107,20 @@ CT_TEST(read, into_several_parts)
 		.context = into,
 	};
 
-	begin(true);
 	CT_EXPECT_EQ(rte_vc_read(&fake.a.vc, &msg, FI_DELIVERY_COMPLETE), 0);
 	fake_run(&fake);
 	fake_expect(&fake.a.tx_cq, into, READ, 0);
 	CT_EXPECT_MEMEQ(into, memory + 50, 3100);
-	end();
 }
 
-CT_TEST(read, of_nothing)
+CT_TEST_F(read, of_nothing)
 {
-	begin(true);
 	CT_EXPECT_EQ(fake_read(&fake.a, into, 0, 0, KEY, into), 0);
 	fake_run(&fake);
 	fake_expect(&fake.a.tx_cq, into, READ, 0);
-	end();
 }
 
-CT_TEST(read, what_is_refused)
+CT_TEST_F(read, what_is_refused)
 {
 	static const struct {
 		const char *what;
@@ -143,8 +138,8 @@ CT_TEST(read, what_is_refused)
 	size_t i;
 
 	for (i = 0; i < CRN_COUNT(rows); i++) {
-		CT_NOTE("%s", rows[i].what);
 		begin(true);
+		CT_NOTE("%s", rows[i].what);
 		mr.access = rows[i].access;
 		if (rows[i].no_map)
 			fake.b.vc.attr.map = NULL;
@@ -158,14 +153,12 @@ CT_TEST(read, what_is_refused)
 		CT_EXPECT_EQ(fake.a.broken, rows[i].err);
 		CT_EXPECT_EQ(fake_sent(&fake.b, RTE_READ_FRAG), 0);
 		CT_EXPECT_EQ(fake_sent(&fake.b, RTE_NACK), 1);
-		end();
 	}
 }
 
 /* Those before it are answered all the same. */
-CT_TEST(read, one_that_is_refused_while_another_is_answered)
+CT_TEST_F(read, one_that_is_refused_while_another_is_answered)
 {
-	begin(true);
 	fake.b.credits[RTE_RESPONSES] = 1;
 	CT_EXPECT_EQ(fake_read(&fake.a, into, LEN, 0, KEY, &context[0]), 0);
 	CT_EXPECT_EQ(fake_read(&fake.a, into, 10, 0, KEY + 1, &context[1]), 0);
@@ -173,12 +166,10 @@ CT_TEST(read, one_that_is_refused_while_another_is_answered)
 	fake_expect(&fake.a.tx_cq, &context[0], READ, 0);
 	fake_expect_err(&fake.a.tx_cq, &context[1], READ, FI_EKEYREJECTED);
 	CT_EXPECT_MEMEQ(into, memory, LEN);
-	end();
 }
 
-CT_TEST(read, a_region_that_is_closed_meanwhile)
+CT_TEST_F(read, a_region_that_is_closed_meanwhile)
 {
-	begin(true);
 	fake.b.credits[RTE_RESPONSES] = 1;
 	fake.b.slots[RTE_RESPONSES] = 1;
 	CT_EXPECT_EQ(fake_read(&fake.a, into, 5000, 0, KEY, into), 0);
@@ -191,11 +182,10 @@ CT_TEST(read, a_region_that_is_closed_meanwhile)
 	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_READ_FRAG), 1);
 	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_NACK), 1);
 	CT_EXPECT_EQ(fi_cntr_read(&fake.b.cntr.fid), 0);
-	fake_close(&fake);
 }
 
 /* Those that are too many keep their place in the lane. */
-CT_TEST(read, so_many_are_in_service)
+CT_TEST_F(read, so_many_are_in_service)
 {
 	struct rte_read_req req = {
 		.length = 10,
@@ -208,7 +198,6 @@ CT_TEST(read, so_many_are_in_service)
 	uint64_t seq;
 	ssize_t len;
 
-	begin(true);
 	fake.b.credits[RTE_RESPONSES] = 0;
 	for (seq = 1; seq <= RTE_VC_READS + 3; seq++) {
 		packet.head.seq = seq;
@@ -228,12 +217,10 @@ CT_TEST(read, so_many_are_in_service)
 	CT_EXPECT_EQ(fake.b.out_count, 1);
 	CT_EXPECT_EQ(fake_rx_kept(&fake.b), 2);
 	CT_EXPECT_EQ(fake.b.bad, NULL);
-	end();
 }
 
-CT_TEST(read, operations_are_reported_in_order)
+CT_TEST_F(read, operations_are_reported_in_order)
 {
-	begin(true);
 	fake.b.credits[RTE_RESPONSES] = 1;
 	CT_EXPECT_EQ(fake_read(&fake.a, into, 5000, 0, KEY, &context[0]), 0);
 	CT_EXPECT_EQ(fake_send(&fake.a, memory, 10, &context[1], 0), 0);
@@ -244,11 +231,10 @@ CT_TEST(read, operations_are_reported_in_order)
 	fake_run(&fake);
 	fake_expect(&fake.a.tx_cq, &context[0], READ, 0);
 	fake_expect(&fake.a.tx_cq, &context[1], FI_SEND | FI_MSG, 0);
-	end();
 }
 
 /* And the data of one carry what is to be acknowledged, through routers as well. */
-CT_TEST(read, goes_on_whatever_the_messages_wait_for)
+CT_TEST_F(read, goes_on_whatever_the_messages_wait_for)
 {
 	begin(false);
 	CT_EXPECT_EQ(fake_send(&fake.a, memory, 10, &context[0], FI_DELIVERY_COMPLETE),
@@ -264,12 +250,10 @@ CT_TEST(read, goes_on_whatever_the_messages_wait_for)
 	fake_expect(&fake.a.tx_cq, &context[0], FI_SEND | FI_MSG, 0);
 	fake_expect(&fake.a.tx_cq, &context[1], READ, 0);
 	CT_EXPECT_MEMEQ(into, memory, 3000);
-	end();
 }
 
-CT_TEST(read, a_fence_waits_for_the_data)
+CT_TEST_F(read, a_fence_waits_for_the_data)
 {
-	begin(true);
 	fake.b.credits[RTE_RESPONSES] = 0;
 	CT_EXPECT_EQ(fake_read(&fake.a, into, 3000, 0, KEY, &context[0]), 0);
 	CT_EXPECT_EQ(fake_send(&fake.a, into, 3000, &context[1], FI_FENCE), 0);
@@ -280,5 +264,4 @@ CT_TEST(read, a_fence_waits_for_the_data)
 	rte_vc_ready(&fake.b.vc);
 	fake_run(&fake);
 	CT_EXPECT_MEMEQ(into + 10000, memory, 3000);
-	end();
 }

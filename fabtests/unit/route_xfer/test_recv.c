@@ -9,19 +9,21 @@ static struct fake fake;
 static uint8_t from[20000], into[20000];
 static int context[32];
 
-static void begin(bool selective)
+static void set_up(struct fake **t)
 {
-	fake_open(&fake, true, selective);
+	*t = &fake;
+	fake_open(&fake, true, false);
 	fake_start(&fake);
 	fake_pattern(from, sizeof(from), 3);
 	memset(into, 0, sizeof(into));
 }
 
-CT_TEST(recv, messages_wait_for_receives_and_hold_up_their_lane)
+CT_FIXTURE(recv, struct fake *, set_up, fake_tear_down);
+
+CT_TEST_F(recv, messages_wait_for_receives_and_hold_up_their_lane)
 {
 	int i;
 
-	begin(false);
 	fake.a.credits[RTE_REQUESTS] = 3;
 	for (i = 0; i < 5; i++)
 		CT_EXPECT_EQ(fake_send(&fake.a, from + i, 1, &context[i], 0), 0);
@@ -35,14 +37,12 @@ CT_TEST(recv, messages_wait_for_receives_and_hold_up_their_lane)
 		fake_expect(&fake.b.rx_cq, &context[10 + i], RECEIVED, 1);
 	CT_EXPECT_MEMEQ(into, from, 5);
 	CT_EXPECT_EQ(fake_rx_kept(&fake.b), 0);
-	fake_close(&fake);
 }
 
-CT_TEST(recv, a_message_that_is_too_long_is_cut)
+CT_TEST_F(recv, a_message_that_is_too_long_is_cut)
 {
 	struct fi_cq_err_entry err = {0};
 
-	begin(false);
 	CT_EXPECT_EQ(fake_recv(&fake.b, into, 1500, &context[0]), 0);
 	CT_EXPECT_EQ(fake_recv(&fake.b, into + 1600, 10, &context[1]), 0);
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 10000, from, FI_DELIVERY_COMPLETE), 0);
@@ -59,14 +59,12 @@ CT_TEST(recv, a_message_that_is_too_long_is_cut)
 	fake_expect(&fake.b.rx_cq, &context[1], RECEIVED, 10);
 	/* It has been delivered as far as it can be. */
 	fake_expect(&fake.a.tx_cq, from, FI_SEND | FI_MSG, 0);
-	fake_close(&fake);
 }
 
-CT_TEST(recv, a_receive_without_a_buffer)
+CT_TEST_F(recv, a_receive_without_a_buffer)
 {
 	const struct fi_msg msg = {.context = into};
 
-	begin(false);
 	CT_EXPECT_EQ(rte_vc_recv(&fake.b.vc, &msg, 0), 0);
 	CT_EXPECT_EQ(rte_vc_recv(&fake.b.vc, &msg, 0), 0);
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 0, from, 0), 0);
@@ -74,14 +72,12 @@ CT_TEST(recv, a_receive_without_a_buffer)
 	fake_run(&fake);
 	fake_expect(&fake.b.rx_cq, into, RECEIVED, 0);
 	fake_expect_err(&fake.b.rx_cq, into, RECEIVED, FI_ETRUNC);
-	fake_close(&fake);
 }
 
-CT_TEST(recv, as_many_as_the_queue_has)
+CT_TEST_F(recv, as_many_as_the_queue_has)
 {
 	int i;
 
-	begin(false);
 	for (i = 0; i < (int)FAKE_RX; i++)
 		CT_EXPECT_EQ(fake_recv(&fake.b, into, 1, &context[i]), 0);
 	CT_EXPECT_EQ(fake_recv(&fake.b, into, 1, into), -FI_EAGAIN);
@@ -89,12 +85,10 @@ CT_TEST(recv, as_many_as_the_queue_has)
 	fake_run(&fake);
 	fake_expect(&fake.b.rx_cq, &context[0], RECEIVED, 1);
 	CT_EXPECT_EQ(fake_recv(&fake.b, into, 1, into), 0);
-	fake_close(&fake);
 }
 
-CT_TEST(recv, one_that_is_not_matched_can_be_cancelled)
+CT_TEST_F(recv, one_that_is_not_matched_can_be_cancelled)
 {
-	begin(false);
 	CT_EXPECT_EQ(fake_recv(&fake.b, into, 10000, &context[0]), 0);
 	CT_EXPECT_EQ(fake_recv(&fake.b, into, 10000, &context[1]), 0);
 	CT_EXPECT_EQ(fake_recv(&fake.b, into, 10000, &context[2]), 0);
@@ -109,10 +103,9 @@ CT_TEST(recv, one_that_is_not_matched_can_be_cancelled)
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 1, from, 0), 0);
 	fake_run(&fake);
 	fake_expect(&fake.b.rx_cq, &context[2], RECEIVED, 1);
-	fake_close(&fake);
 }
 
-CT_TEST(recv, selective_completion_and_counters)
+CT_TEST_F(recv, selective_completion_and_counters)
 {
 	const struct iovec iov = {into, 10};
 	const struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .context = into};
@@ -131,12 +124,10 @@ CT_TEST(recv, selective_completion_and_counters)
 	fake_expect_err(&fake.b.rx_cq, into, RECEIVED, FI_ETRUNC);
 	CT_EXPECT_EQ(fi_cntr_read(&fake.b.cntr.fid), 2);
 	CT_EXPECT_EQ(fi_cntr_readerr(&fake.b.cntr.fid), 1);
-	fake_close(&fake);
 }
 
-CT_TEST(recv, acknowledgements_ride_on_what_goes_to_the_other_end_itself)
+CT_TEST_F(recv, acknowledgements_ride_on_what_goes_to_the_other_end_itself)
 {
-	begin(false);
 	fake.b.credits[RTE_RESPONSES] = 0;
 	CT_EXPECT_EQ(fake_recv(&fake.b, into, 10, into), 0);
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 10, from, FI_DELIVERY_COMPLETE), 0);
@@ -151,11 +142,10 @@ CT_TEST(recv, acknowledgements_ride_on_what_goes_to_the_other_end_itself)
 	CT_EXPECT_EQ(fake.b.drained, 1);
 	fake.b.credits[RTE_RESPONSES] = 8;
 	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_ACK), 0);
-	fake_close(&fake);
 }
 
 /* The message may wait at a router for a receive that is posted only after the ACK. */
-CT_TEST(recv, acknowledgements_do_not_ride_on_messages_through_routers)
+CT_TEST_F(recv, acknowledgements_do_not_ride_on_messages_through_routers)
 {
 	fake_open(&fake, false, false);
 	fake_start(&fake);
@@ -175,14 +165,12 @@ CT_TEST(recv, acknowledgements_do_not_ride_on_messages_through_routers)
 	fake_run(&fake);
 	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_ACK), 1);
 	fake_expect(&fake.a.tx_cq, from, FI_SEND | FI_MSG, 0);
-	fake_close(&fake);
 }
 
-CT_TEST(recv, one_ack_says_that_all_before_has_arrived)
+CT_TEST_F(recv, one_ack_says_that_all_before_has_arrived)
 {
 	int i;
 
-	begin(false);
 	fake.b.credits[RTE_RESPONSES] = 0;
 	for (i = 0; i < 5; i++) {
 		CT_EXPECT_EQ(fake_recv(&fake.b, into, 10, into), 0);
@@ -197,5 +185,4 @@ CT_TEST(recv, one_ack_says_that_all_before_has_arrived)
 	CT_EXPECT_EQ(fake.b.seen_count, 1);
 	for (i = 0; i < 5; i++)
 		fake_expect(&fake.a.tx_cq, &context[i], FI_SEND | FI_MSG, 0);
-	fake_close(&fake);
 }

@@ -12,8 +12,9 @@ static uint8_t from[20000], into[20000];
 static struct crn_mr mr;
 static int context[32];
 
-static void begin(void)
+static void set_up(struct fake **t)
 {
+	*t = &fake;
 	fake_open(&fake, false, false);
 	fake_region(&fake.b, &mr, into, sizeof(into), KEY,
 		    FI_REMOTE_READ | FI_REMOTE_WRITE);
@@ -22,18 +23,13 @@ static void begin(void)
 	fake_start(&fake);
 }
 
-static void end(void)
-{
-	crn_mr_remove(&fake.b.map, &mr);
-	fake_close(&fake);
-}
+CT_FIXTURE(stop, struct fake *, set_up, fake_tear_down);
 
-CT_TEST(stop, each_operation_ends_once_and_says_why)
+CT_TEST_F(stop, each_operation_ends_once_and_says_why)
 {
 	struct fi_cq_err_entry err = {0};
 	uint64_t router = 0;
 
-	begin();
 	fake.router_acks = false;
 	fake.a.credits[RTE_REQUESTS] = 3;
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 10, &context[0], 0), 0);
@@ -55,12 +51,10 @@ CT_TEST(stop, each_operation_ends_once_and_says_why)
 	rte_vc_stop(&fake.a.vc, FI_EIO, 0);
 	fake_expect_none(&fake.a.tx_cq);
 	CT_EXPECT_EQ(fake.a.broken, 0);
-	end();
 }
 
-CT_TEST(stop, what_had_reached_the_target_ends_well)
+CT_TEST_F(stop, what_had_reached_the_target_ends_well)
 {
-	begin();
 	fake.a.hold_done = true;
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 5000, 0, KEY, &context[0], 0), 0);
 	fake_run(&fake);
@@ -69,12 +63,10 @@ CT_TEST(stop, what_had_reached_the_target_ends_well)
 	fake_expect_none(&fake.a.tx_cq);
 	fake_done(&fake.a);
 	fake_expect(&fake.a.tx_cq, &context[0], FI_RMA | FI_WRITE, 0);
-	end();
 }
 
-CT_TEST(stop, a_buffer_stays_with_the_lower_provider_until_it_is_done)
+CT_TEST_F(stop, a_buffer_stays_with_the_lower_provider_until_it_is_done)
 {
-	begin();
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 5000, &context[0], 0), 0);
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 10, &context[1], 0), 0);
 	fake.a.credits[RTE_REQUESTS] = 0;
@@ -89,13 +81,11 @@ CT_TEST(stop, a_buffer_stays_with_the_lower_provider_until_it_is_done)
 	CT_EXPECT_TRUE(rte_vc_idle(&fake.a.vc));
 	/* Nobody is told what is known. */
 	CT_EXPECT_EQ(fake.a.broken, 0);
-	end();
 }
 
 /* The reason comes with rte_vc_stop, which follows. */
-CT_TEST(stop, what_the_lower_provider_failed_to_send_waits_for_the_reason)
+CT_TEST_F(stop, what_the_lower_provider_failed_to_send_waits_for_the_reason)
 {
-	begin();
 	fake.a.vc.path.direct = true;
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 10, &context[0], 0), 0);
 	fake.a.out[0]->err = FI_EIO;
@@ -103,12 +93,10 @@ CT_TEST(stop, what_the_lower_provider_failed_to_send_waits_for_the_reason)
 	fake_expect_none(&fake.a.tx_cq);
 	rte_vc_stop(&fake.a.vc, FI_ETIMEDOUT, 0);
 	fake_expect_err(&fake.a.tx_cq, &context[0], SENT, FI_ETIMEDOUT);
-	end();
 }
 
-CT_TEST(stop, receives_are_cancelled)
+CT_TEST_F(stop, receives_are_cancelled)
 {
-	begin();
 	CT_EXPECT_EQ(fake_recv(&fake.b, into, 5000, &context[0]), 0);
 	CT_EXPECT_EQ(fake_recv(&fake.b, into, 10, &context[1]), 0);
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 5000, from, 0), 0);
@@ -120,15 +108,13 @@ CT_TEST(stop, receives_are_cancelled)
 	/* What comes later is dropped. */
 	fake_run(&fake);
 	CT_EXPECT_EQ(fake_rx_kept(&fake.b), 0);
-	end();
 }
 
 /* A read that waits for a place in service holds them up until then. */
-CT_TEST(stop, messages_that_are_here_whole_meet_their_receives)
+CT_TEST_F(stop, messages_that_are_here_whole_meet_their_receives)
 {
 	int i;
 
-	begin();
 	fake.b.credits[RTE_RESPONSES] = 0;
 	fake.a.credits[RTE_REQUESTS] = 2 * RTE_VC_READS;
 	fake.b.vc.serve_count = RTE_VC_READS;
@@ -147,12 +133,10 @@ CT_TEST(stop, messages_that_are_here_whole_meet_their_receives)
 	fake_expect(&fake.b.rx_cq, &context[11], RECEIVED, 10);
 	fake_expect_err(&fake.b.rx_cq, &context[12], RECEIVED, FI_ECANCELED);
 	CT_EXPECT_EQ(fake_rx_kept(&fake.b), 0);
-	end();
 }
 
-CT_TEST(stop, nothing_is_accepted_afterwards)
+CT_TEST_F(stop, nothing_is_accepted_afterwards)
 {
-	begin();
 	rte_vc_stop(&fake.a.vc, FI_ECONNABORTED, 0);
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 10, from, 0), -FI_ENOTCONN);
 	CT_EXPECT_EQ(rte_vc_inject(&fake.a.vc, from, 10, 0, 0), -FI_ENOTCONN);
@@ -161,22 +145,19 @@ CT_TEST(stop, nothing_is_accepted_afterwards)
 	CT_EXPECT_EQ(fake_recv(&fake.a, from, 10, from), -FI_ENOTCONN);
 	rte_vc_ready(&fake.a.vc);
 	CT_EXPECT_EQ(fake.a.out_count, 0);
-	end();
 }
 
-CT_TEST(stop, one_that_never_began)
+CT_TEST_F(stop, one_that_never_began)
 {
 	fake_open(&fake, true, false);
 	CT_EXPECT_EQ(fake_recv(&fake.a, into, 10, &context[0]), 0);
 	CT_EXPECT_FALSE(rte_vc_unsent(&fake.a.vc));
 	rte_vc_stop(&fake.a.vc, FI_ECONNREFUSED, 0);
 	fake_expect_err(&fake.a.rx_cq, &context[0], RECEIVED, FI_ECANCELED);
-	fake_close(&fake);
 }
 
-CT_TEST(stop, what_is_not_sent_yet_is_known)
+CT_TEST_F(stop, what_is_not_sent_yet_is_known)
 {
-	begin();
 	CT_EXPECT_FALSE(rte_vc_unsent(&fake.a.vc));
 	fake.a.credits[RTE_REQUESTS] = 1;
 	CT_EXPECT_EQ(fake_send(&fake.a, from, 10, &context[0], 0), 0);
@@ -189,7 +170,6 @@ CT_TEST(stop, what_is_not_sent_yet_is_known)
 	CT_EXPECT_EQ(fake_recv(&fake.b, into, 10, into), 0);
 	fake_run(&fake);
 	CT_EXPECT_EQ(fake.a.drained, 1);
-	end();
 }
 
 CT_TEST(init, what_there_is_no_memory_for)
@@ -222,9 +202,8 @@ CT_TEST(init, what_there_is_no_memory_for)
 	fake_close(&fake);
 }
 
-CT_TEST(stop, a_nack_that_is_not_sent_yet_is_known)
+CT_TEST_F(stop, a_nack_that_is_not_sent_yet_is_known)
 {
-	begin();
 	fake.b.credits[RTE_RESPONSES] = 0;
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY + 1, from, 0), 0);
 	fake_run(&fake);
@@ -232,13 +211,11 @@ CT_TEST(stop, a_nack_that_is_not_sent_yet_is_known)
 	fake.b.credits[RTE_RESPONSES] = 1;
 	rte_vc_ready(&fake.b.vc);
 	CT_EXPECT_EQ(fake.b.drained, 1);
-	end();
 }
 
 /* A region is held until the lower provider has let go of it, whatever it says. */
-CT_TEST(stop, a_region_that_was_read_in_vain_is_let_go)
+CT_TEST_F(stop, a_region_that_was_read_in_vain_is_let_go)
 {
-	begin();
 	CT_EXPECT_EQ(fake_read(&fake.a, from, 15000, 0, KEY, from), 0);
 	CT_ASSERT_TRUE(fake_deliver(&fake, &fake.a));
 	CT_ASSERT_GT(fake.b.holds, 0);
@@ -246,15 +223,13 @@ CT_TEST(stop, a_region_that_was_read_in_vain_is_let_go)
 	rte_vc_stop(&fake.b.vc, FI_ECONNABORTED, 0);
 	fake_run(&fake);
 	CT_EXPECT_EQ(fake.b.holds, 0);
-	end();
 }
 
 /* The router is that of the first failure, which was none. */
-CT_TEST(stop, what_is_behind_a_refusal_failed_at_no_router)
+CT_TEST_F(stop, what_is_behind_a_refusal_failed_at_no_router)
 {
 	struct fi_cq_err_entry err = {0};
 
-	begin();
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY + 1, &context[0], 0), 0);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY, &context[1], 0), 0);
 	fake_run(&fake);
@@ -263,5 +238,4 @@ CT_TEST(stop, what_is_behind_a_refusal_failed_at_no_router)
 	CT_ASSERT_EQ(fi_cq_readerr(&fake.a.tx_cq.fid, &err, 0), 1);
 	CT_EXPECT_EQ(err.err, FI_ECANCELED);
 	CT_EXPECT_EQ(err.err_data_size, 0);
-	end();
 }

@@ -27,13 +27,15 @@ static void begin(bool direct)
 	fake_start(&fake);
 }
 
-static void end(void)
+static void set_up(struct fake **t)
 {
-	crn_mr_remove(&fake.b.map, &mr);
-	fake_close(&fake);
+	*t = &fake;
+	begin(true);
 }
 
-CT_TEST(write, bytes_go_to_their_place)
+CT_FIXTURE(write, struct fake *, set_up, fake_tear_down);
+
+CT_TEST_F(write, bytes_go_to_their_place)
 {
 	static const size_t sizes[] = {1, FAKE_EAGER, FAKE_EAGER + 1, 4999, 13000};
 	size_t i;
@@ -52,29 +54,25 @@ CT_TEST(write, bytes_go_to_their_place)
 			CT_EXPECT_EQ(memory[99], 0);
 			CT_EXPECT_EQ(memory[100 + sizes[i]], 0);
 			fake_expect_none(&fake.b.rx_cq);
-			end();
 		}
 	}
 }
 
-CT_TEST(write, completes_when_the_target_has_it)
+CT_TEST_F(write, completes_when_the_target_has_it)
 {
-	begin(true);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY, from, FI_INJECT_COMPLETE), 0);
 	CT_EXPECT_TRUE(fake_deliver(&fake, &fake.a));
 	fake_done(&fake.a);
 	fake_expect_none(&fake.a.tx_cq);
 	fake_run(&fake);
 	fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
-	end();
 }
 
 /* The lower provider may still read the program's memory when the ACK is here. */
-CT_TEST(write, one_ack_tells_of_all_that_arrive_at_once)
+CT_TEST_F(write, one_ack_tells_of_all_that_arrive_at_once)
 {
 	int i;
 
-	begin(true);
 	for (i = 0; i < 3; i++)
 		CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY, &context[i], 0), 0);
 	for (i = 0; i < 2; i++) {
@@ -98,12 +96,10 @@ CT_TEST(write, one_ack_tells_of_all_that_arrive_at_once)
 	fake.b.port.more = 0;
 	fake_run(&fake);
 	fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
-	end();
 }
 
-CT_TEST(write, what_was_to_be_told_later_is_told_before_the_end)
+CT_TEST_F(write, what_was_to_be_told_later_is_told_before_the_end)
 {
-	begin(true);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY, from, 0), 0);
 	fake.b.port.more = 1;
 	CT_EXPECT_TRUE(fake_deliver(&fake, &fake.a));
@@ -111,12 +107,10 @@ CT_TEST(write, what_was_to_be_told_later_is_told_before_the_end)
 	fake.b.port.more = 0;
 	fake_run(&fake);
 	fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
-	end();
 }
 
-CT_TEST(write, completes_when_the_lower_provider_has_done_with_its_buffer)
+CT_TEST_F(write, completes_when_the_lower_provider_has_done_with_its_buffer)
 {
-	begin(true);
 	fake.a.hold_done = true;
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 5000, 0, KEY, from, 0), 0);
 	fake_run(&fake);
@@ -124,10 +118,9 @@ CT_TEST(write, completes_when_the_lower_provider_has_done_with_its_buffer)
 	fake_expect_none(&fake.a.tx_cq);
 	fake_done(&fake.a);
 	fake_expect(&fake.a.tx_cq, from, WRITTEN, 0);
-	end();
 }
 
-CT_TEST(write, what_is_refused_gets_one_nack)
+CT_TEST_F(write, what_is_refused_gets_one_nack)
 {
 	static const struct {
 		const char *what;
@@ -144,8 +137,8 @@ CT_TEST(write, what_is_refused_gets_one_nack)
 	size_t i;
 
 	for (i = 0; i < CRN_COUNT(rows); i++) {
-		CT_NOTE("%s", rows[i].what);
 		begin(true);
+		CT_NOTE("%s", rows[i].what);
 		CT_EXPECT_EQ(fake_write(&fake.a, from, rows[i].len, rows[i].addr,
 					rows[i].key, &context[0], FI_REMOTE_CQ_DATA),
 			     0);
@@ -160,17 +153,15 @@ CT_TEST(write, what_is_refused_gets_one_nack)
 		fake_expect_none(&fake.a.tx_cq);
 		rte_vc_stop(&fake.a.vc, rows[i].err, 0);
 		fake_expect_err(&fake.a.tx_cq, &context[1], WRITTEN, FI_ECANCELED);
-		end();
 	}
 }
 
 /* Whoever posts a terabyte with a wrong key learns of it with the first pieces. */
-CT_TEST(write, one_that_is_refused_is_not_sent_to_its_end)
+CT_TEST_F(write, one_that_is_refused_is_not_sent_to_its_end)
 {
 	static uint8_t much[FAKE_MAX];
 	uint32_t sent;
 
-	begin(true);
 	CT_EXPECT_EQ(fake_write(&fake.a, much, sizeof(much), 0, KEY + 1, &context[0], 0),
 		     0);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 5, 0, KEY, &context[1], 0), 0);
@@ -184,33 +175,27 @@ CT_TEST(write, one_that_is_refused_is_not_sent_to_its_end)
 	CT_EXPECT_FALSE(rte_vc_unsent(&fake.a.vc));
 	rte_vc_stop(&fake.a.vc, FI_EKEYREJECTED, 0);
 	fake_expect_err(&fake.a.tx_cq, &context[1], WRITTEN, FI_ECANCELED);
-	end();
 }
 
-CT_TEST(write, a_region_that_is_only_read_is_not_written)
+CT_TEST_F(write, a_region_that_is_only_read_is_not_written)
 {
-	begin(true);
 	mr.access = FI_REMOTE_READ;
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY, from, 0), 0);
 	fake_run(&fake);
 	fake_expect_err(&fake.a.tx_cq, from, WRITTEN, FI_EACCES);
 	CT_EXPECT_EQ(memory[0], 0);
-	end();
 }
 
-CT_TEST(write, without_regions_every_key_is_unknown)
+CT_TEST_F(write, without_regions_every_key_is_unknown)
 {
-	begin(true);
 	fake.b.vc.attr.map = NULL;
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY, from, 0), 0);
 	fake_run(&fake);
 	fake_expect_err(&fake.a.tx_cq, from, WRITTEN, FI_EKEYREJECTED);
-	end();
 }
 
-CT_TEST(write, a_region_that_is_closed_meanwhile)
+CT_TEST_F(write, a_region_that_is_closed_meanwhile)
 {
-	begin(true);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 13000, 0, KEY, from, 0), 0);
 	CT_EXPECT_TRUE(fake_deliver(&fake, &fake.a));
 	CT_EXPECT_NE(memory[FAKE_SLOT_LEN - 1], 0);
@@ -220,12 +205,10 @@ CT_TEST(write, a_region_that_is_closed_meanwhile)
 	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_NACK), 1);
 	CT_EXPECT_EQ(fake_sent(&fake.b, RTE_ACK), 0);
 	CT_EXPECT_EQ(memory[FAKE_SLOT_LEN], 0);
-	fake_close(&fake);
 }
 
-CT_TEST(write, a_nack_waits_for_a_credit_and_nothing_behind_is_taken)
+CT_TEST_F(write, a_nack_waits_for_a_credit_and_nothing_behind_is_taken)
 {
-	begin(true);
 	fake.b.credits[RTE_RESPONSES] = 0;
 	CT_EXPECT_EQ(fake_recv(&fake.b, into, 10, &context[10]), 0);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY, &context[0], 0), 0);
@@ -252,14 +235,12 @@ CT_TEST(write, a_nack_waits_for_a_credit_and_nothing_behind_is_taken)
 	fake_expect_err(&fake.a.tx_cq, &context[2], WRITTEN, FI_ECANCELED);
 	fake_expect_err(&fake.a.tx_cq, &context[3], FI_SEND | FI_MSG, FI_ECANCELED);
 	fake_expect_err(&fake.a.tx_cq, &context[4], WRITTEN, FI_ECANCELED);
-	end();
 }
 
-CT_TEST(write, data_for_the_completion_queue_takes_a_receive)
+CT_TEST_F(write, data_for_the_completion_queue_takes_a_receive)
 {
 	int i;
 
-	begin(true);
 	for (i = 0; i < 2; i++)
 		CT_EXPECT_EQ(fake_write(&fake.a, from, 5000, 0, KEY, &context[i],
 					FI_REMOTE_CQ_DATA),
@@ -276,21 +257,18 @@ CT_TEST(write, data_for_the_completion_queue_takes_a_receive)
 	fake_expect_data(&fake.b.rx_cq, &context[11], PLACED, 5000, 0x1122334455667788);
 	fake_expect(&fake.a.tx_cq, &context[1], WRITTEN, 0);
 	CT_EXPECT_MEMEQ(memory, from, 5000);
-	end();
 }
 
-CT_TEST(write, nothing_is_placed_twice)
+CT_TEST_F(write, nothing_is_placed_twice)
 {
-	begin(true);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY, from, FI_REMOTE_CQ_DATA), 0);
 	fake_run(&fake);
 	CT_EXPECT_EQ(memory[0], 0);
 	CT_EXPECT_EQ(fake_recv(&fake.b, into, 7, into), 0);
 	CT_EXPECT_MEMEQ(memory, from, 10);
-	end();
 }
 
-CT_TEST(write, data_is_reported_with_selective_completion_and_counted)
+CT_TEST_F(write, data_is_reported_with_selective_completion_and_counted)
 {
 	begin_as(true, true);
 	fake_count(&fake.b, FI_REMOTE_WRITE);
@@ -305,10 +283,9 @@ CT_TEST(write, data_is_reported_with_selective_completion_and_counted)
 	CT_EXPECT_EQ(fi_cntr_read(&fake.b.cntr.fid), 2);
 	/* Its place is free again all the same. */
 	CT_EXPECT_EQ(rte_vc_tx_left(&fake.a.vc), FAKE_TX);
-	end();
 }
 
-CT_TEST(write, one_without_a_completion_reports_that_it_failed)
+CT_TEST_F(write, one_without_a_completion_reports_that_it_failed)
 {
 	begin_as(true, true);
 	fake_start(&fake);
@@ -316,10 +293,9 @@ CT_TEST(write, one_without_a_completion_reports_that_it_failed)
 	fake_run(&fake);
 	fake_expect_err(&fake.a.tx_cq, from, WRITTEN, FI_EKEYREJECTED);
 	CT_EXPECT_EQ(fake.a.broken, FI_EKEYREJECTED);
-	end();
 }
 
-CT_TEST(write, an_injected_one)
+CT_TEST_F(write, an_injected_one)
 {
 	begin_as(true, false);
 	fake_count(&fake.a, FI_WRITE);
@@ -338,11 +314,10 @@ CT_TEST(write, an_injected_one)
 	fake_expect_data(&fake.b.rx_cq, &context[10], PLACED, 3, 99);
 	fake_expect_none(&fake.a.tx_cq);
 	CT_EXPECT_EQ(fi_cntr_read(&fake.a.cntr.fid), 2);
-	end();
 }
 
 /* It has no entry to say so with, so the connection ends. */
-CT_TEST(write, an_injected_one_that_fails_breaks_the_connection)
+CT_TEST_F(write, an_injected_one_that_fails_breaks_the_connection)
 {
 	begin_as(true, false);
 	fake_count(&fake.a, FI_WRITE);
@@ -352,23 +327,20 @@ CT_TEST(write, an_injected_one_that_fails_breaks_the_connection)
 	fake_expect_none(&fake.a.tx_cq);
 	CT_EXPECT_EQ(fake.a.broken, FI_EACCES);
 	CT_EXPECT_EQ(fi_cntr_readerr(&fake.a.cntr.fid), 1);
-	end();
 }
 
-CT_TEST(write, nothing_is_written_with_any_key)
+CT_TEST_F(write, nothing_is_written_with_any_key)
 {
 	const struct fi_msg_rma none = {.context = &context[1]};
 
-	begin(true);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 0, 0, KEY + 1, &context[0], 0), 0);
 	CT_EXPECT_EQ(rte_vc_write(&fake.a.vc, &none, 0), 0);
 	fake_run(&fake);
 	fake_expect(&fake.a.tx_cq, &context[0], WRITTEN, 0);
 	fake_expect(&fake.a.tx_cq, &context[1], WRITTEN, 0);
-	end();
 }
 
-CT_TEST(write, what_is_refused_at_once)
+CT_TEST_F(write, what_is_refused_at_once)
 {
 	const struct iovec iov[] = {{from, 10}, {from, 10}};
 	struct fi_rma_iov range[] = {{0, 20, KEY}, {0, 20, KEY}};
@@ -379,7 +351,6 @@ CT_TEST(write, what_is_refused_at_once)
 		.rma_iov_count = 2,
 	};
 
-	begin(true);
 	CT_EXPECT_EQ(rte_vc_write(&fake.a.vc, &msg, 0), -FI_EINVAL);
 	msg.rma_iov_count = 1;
 	CT_EXPECT_EQ(rte_vc_write(&fake.a.vc, &msg, FI_MULTI_RECV), -FI_EBADFLAGS);
@@ -391,10 +362,9 @@ CT_TEST(write, what_is_refused_at_once)
 	CT_EXPECT_EQ(rte_vc_write(&fake.a.vc, &msg, 0), -FI_EINVAL);
 	CT_EXPECT_EQ(rte_vc_read(&fake.a.vc, &msg, 0), -FI_EINVAL);
 	CT_EXPECT_EQ(fake.a.vc.tail, 1);
-	end();
 }
 
-CT_TEST(write, a_router_says_nothing_of_a_write_before_its_message)
+CT_TEST_F(write, a_router_says_nothing_of_a_write_before_its_message)
 {
 	begin(false);
 	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY, &context[0], 0), 0);
@@ -407,5 +377,4 @@ CT_TEST(write, a_router_says_nothing_of_a_write_before_its_message)
 	fake_run(&fake);
 	fake_expect(&fake.a.tx_cq, &context[0], WRITTEN, 0);
 	fake_expect(&fake.a.tx_cq, &context[1], FI_SEND | FI_MSG, 0);
-	end();
 }

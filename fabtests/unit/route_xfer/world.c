@@ -118,7 +118,9 @@ static void end_open(struct fake_end *end, struct fake_end *other, bool selectiv
 
 void fake_open(struct fake *fake, bool direct, bool selective)
 {
+	fake_close(fake);
 	memset(fake, 0, sizeof(*fake));
+	fake->open = true;
 	fake->direct = direct;
 	fake->router_acks = !direct;
 	end_open(&fake->a, &fake->b, selective);
@@ -191,12 +193,31 @@ static void end_close(struct fake_end *end)
 	CT_EXPECT_EQ(crn_mr_map_fini(&end->map), 0);
 }
 
+static void remove_regions(struct crn_mr_map *map)
+{
+	size_t i;
+
+	for (i = 0; i < map->bucket_count; i++)
+		while (map->buckets[i])
+			crn_mr_remove(map, map->buckets[i]);
+}
+
 void fake_close(struct fake *fake)
 {
+	if (!fake->open)
+		return;
+	fake->open = false;
+	remove_regions(&fake->a.map);
+	remove_regions(&fake->b.map);
 	end_stop(&fake->a);
 	end_stop(&fake->b);
 	end_close(&fake->a);
 	end_close(&fake->b);
+}
+
+void fake_tear_down(struct fake **t)
+{
+	fake_close(*t);
 }
 
 void fake_expect_data(struct crn_cq *cq, const void *context, uint64_t flags, size_t len,

@@ -6,6 +6,7 @@
 #include "one.h"
 #include "route_config/conf.h"
 
+struct one one;
 static struct one *current;
 
 static int transit_open(struct frt_node *node)
@@ -46,15 +47,16 @@ static const struct frt_transit_ops transit = {
 	.device_gone = transit_gone,
 };
 
-void one_open(struct one *one, const char *text)
+void one_open(struct one *router, const char *text)
 {
-	struct frt_node *node = &one->node;
+	struct frt_node *node = &router->node;
 	struct rte_config *config = conf_parse(text ? text : ONE_TEXT(""));
 	uint32_t i;
 
+	one_close(router);
 	ct_time_stop();
-	memset(one, 0, sizeof(*one));
-	current = one;
+	memset(router, 0, sizeof(*router));
+	current = router;
 	node->epfd = -1;
 	node->epoch = 100;
 	node->transit = &transit;
@@ -66,16 +68,21 @@ void one_open(struct one *one, const char *text)
 	CT_EXPECT_EQ(frt_sync_open(node), 0);
 	for (i = 0; i < config->devices; i++)
 		CT_EXPECT_EQ(frt_device_add(node, &config->device[i]), 0);
-	one_turn(one);
+	one_turn(router);
 }
 
-void one_close(struct one *one)
+void one_close(struct one *router)
 {
-	struct frt_node *node = &one->node;
+	struct frt_node *node = &router->node;
 
-	if (one->rx)
-		rte_rx_put(one->rx);
-	frt_client_put(node, one->client);
+	if (!node->file)
+		return;
+	if (router->rx)
+		rte_rx_put(router->rx);
+	frt_client_put(node, router->client);
+	/* The peer of a request is transit's to close. */
+	if (router->peer)
+		rte_peer_close(router->peer, 0);
 	while (node->devices)
 		frt_device_remove(node->device[0], 0);
 	frt_sync_close(node);
@@ -85,46 +92,59 @@ void one_close(struct one *one)
 	frt_workers_close(node);
 	crn_deadlines_fini(&node->deadlines);
 	frt_lookups_close(node);
-	fake_peers_free();
+	fake_net_end();
+	node->file = NULL;
 }
 
-void one_turn(struct one *one)
+void one_set_up(struct one **t)
+{
+	*t = &one;
+	one_open(&one, NULL);
+}
+
+void one_tear_down(struct one **t)
+{
+	one_close(&one);
+	fake_listen_fails = 0;
+}
+
+void one_turn(struct one *router)
 {
 	/* What the first turn has begun at once, too. */
-	frt_sync_turn(&one->node, crn_now_ms());
-	crn_deadlines_run(&one->node.deadlines);
-	frt_sync_turn(&one->node, crn_now_ms());
+	frt_sync_turn(&router->node, crn_now_ms());
+	crn_deadlines_run(&router->node.deadlines);
+	frt_sync_turn(&router->node, crn_now_ms());
 }
 
-void one_passes(struct one *one, unsigned int ms)
+void one_passes(struct one *router, unsigned int ms)
 {
 	unsigned int at;
 
 	for (at = 0; at < ms; at += 10) {
 		ct_time_pass(10);
-		one_turn(one);
+		one_turn(router);
 	}
 }
 
-struct frt_device *one_device(struct one *one, const char *name)
+struct frt_device *one_device(struct one *router, const char *name)
 {
 	uint32_t i;
 
-	for (i = 0; i < one->node.devices; i++)
-		if (!strcmp(one->node.device[i]->config->name, name))
-			return one->node.device[i];
+	for (i = 0; i < router->node.devices; i++)
+		if (!strcmp(router->node.device[i]->config->name, name))
+			return router->node.device[i];
 	return NULL;
 }
 
-struct fake_peer *one_adjacent(struct one *one, uint64_t router)
+struct rte_peer *one_adjacent(struct one *router, uint64_t id)
 {
 	struct frt_adjacency *adjacency =
-		frt_adjacency_find(one_device(one, "a"), 3, router);
+		frt_adjacency_find(one_device(router, "a"), 3, id);
 
-	return adjacency ? fake_of(adjacency->peer) : NULL;
+	return adjacency ? adjacency->peer : NULL;
 }
 
-void one_heartbeat(struct fake_peer *fake)
+void one_heartbeat(struct rte_peer *fake)
 {
 	const struct rte_packet packet = {.head.type = RTE_HEARTBEAT};
 	const struct rte_heartbeat beat = {.stamp = 1};
@@ -132,10 +152,10 @@ void one_heartbeat(struct fake_peer *fake)
 	const ssize_t len = rte_heartbeat_pack(&packet, &beat, bytes, sizeof(bytes));
 
 	CT_ASSERT_GT(len, 0);
-	fake_hears(fake, bytes, (size_t)len);
+	fake_say(fake, bytes, (size_t)len, NULL);
 }
 
-void one_conn_req(struct fake_peer *fake)
+void one_conn_req(struct rte_peer *fake)
 {
 	const struct rte_packet packet = {.head.type = RTE_CONN_REQ};
 	const struct rte_conn_req req = {.source = {.as = 3, .subnet = 1, .transport = 1},
@@ -148,17 +168,17 @@ void one_conn_req(struct fake_peer *fake)
 	const ssize_t len = rte_conn_req_pack(&packet, &req, bytes, sizeof(bytes));
 
 	CT_ASSERT_GT(len, 0);
-	fake_hears(fake, bytes, (size_t)len);
+	fake_say(fake, bytes, (size_t)len, NULL);
 }
 
-struct fake_peer *one_visitor(struct one *one, uint64_t router, uint64_t epoch)
+struct rte_peer *one_visitor(struct one *router, uint64_t id, uint64_t epoch)
 {
-	struct fake_peer *fake = fake_arrives(one_device(one, "a")->listener, RTE_ROUTER,
-					      3, 1, router, "10.0.1.9");
+	struct rte_peer *fake = fake_arrives(one_device(router, "a")->listener,
+					     RTE_ROUTER, 3, 1, id, "10.0.1.9");
 
 	if (!fake)
 		return NULL;
-	fake_up(fake, 3, 1, router, epoch);
+	fake_greets(fake, 3, 1, id, epoch);
 	one_heartbeat(fake);
 	return fake;
 }

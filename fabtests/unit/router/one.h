@@ -27,21 +27,28 @@ struct one {
 	struct rte_rx *rx;
 };
 
-/* Time stands still from here on. text: NULL: ONE_TEXT(""). */
-void one_open(struct one *one, const char *text);
-void one_close(struct one *one);
+/* The router of the test. */
+extern struct one one;
+
+/* Time stands still from here on. text: NULL: ONE_TEXT(""). A router that is open is
+ * closed first. */
+void one_open(struct one *router, const char *text);
+void one_close(struct one *router);
+/* Fixture: *t is &one, opened with ONE_TEXT(""). */
+void one_set_up(struct one **t);
+void one_tear_down(struct one **t);
 /* What the loop does once. */
-void one_turn(struct one *one);
+void one_turn(struct one *router);
 /* ms, in steps of 10. */
-void one_passes(struct one *one, unsigned int ms);
+void one_passes(struct one *router, unsigned int ms);
 /* A device by name. */
-struct frt_device *one_device(struct one *one, const char *name);
+struct frt_device *one_device(struct one *router, const char *name);
 /* The adjacency with that router on device a; NULL: there is none. Its peer. */
-struct fake_peer *one_adjacent(struct one *one, uint64_t router);
+struct rte_peer *one_adjacent(struct one *router, uint64_t id);
 /* A heartbeat, which begins an adjacency; CONN_REQ. */
-void one_heartbeat(struct fake_peer *fake);
-void one_conn_req(struct fake_peer *fake);
+void one_heartbeat(struct rte_peer *fake);
+void one_conn_req(struct rte_peer *fake);
 /* A router connects to device a, and says a heartbeat. */
-struct fake_peer *one_visitor(struct one *one, uint64_t router, uint64_t epoch);
+struct rte_peer *one_visitor(struct one *router, uint64_t id, uint64_t epoch);
 
 #endif

@@ -8,25 +8,24 @@
 #include "reload.h"
 #include "route_config/conf.h"
 
-static struct one one;
-
 #define NAMES "router = tcp://10.0.1.9:7000\n"
 
-CT_TEST(adjacency, connects_to_those_that_the_file_names_and_begins_with_a_digest)
+CT_FIXTURE(adjacency, struct one *, one_set_up, one_tear_down);
+
+CT_TEST_F(adjacency, connects_to_those_that_the_file_names_and_begins_with_a_digest)
 {
-	struct fake_peer *fake;
+	struct rte_peer *fake;
 
 	one_open(&one, ONE_TEXT(NAMES));
-	CT_ASSERT_EQ(fake_peers_count, 1);
-	fake = fake_last();
-	CT_EXPECT_EQ(ntohl(fake->peer.address.in.sin_addr.s_addr), 0x0a000109);
-	CT_EXPECT_EQ(ntohs(fake->peer.address.in.sin_port), 7000);
-	fake_up(fake, 3, 1, 9, 50);
+	CT_ASSERT_EQ(fakes.count, 1);
+	fake = fakes.last;
+	CT_EXPECT_EQ(ntohl(fake->address.in.sin_addr.s_addr), 0x0a000109);
+	CT_EXPECT_EQ(ntohs(fake->address.in.sin_port), 7000);
+	fake_greets(fake, 3, 1, 9, 50);
 	one_turn(&one);
 	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 1);
 	CT_EXPECT_EQ(fake_sent(fake, RTE_DIGEST), 1);
 	CT_EXPECT_EQ(one_adjacent(&one, 9), fake);
-	one_close(&one);
 }
 
 static bool looked_up(void)
@@ -35,20 +34,19 @@ static bool looked_up(void)
 	return crn_list_empty(&one.node.lookups);
 }
 
-CT_TEST(adjacency, names_are_looked_up_while_the_loop_goes_on)
+CT_TEST_F(adjacency, names_are_looked_up_while_the_loop_goes_on)
 {
 	one_open(&one, ONE_TEXT("router = tcp://localhost:7009\n"));
 	CT_EXPECT_EQ(one.node.lookup_count, 1);
-	CT_EXPECT_EQ(fake_peers_count, 0);
+	CT_EXPECT_EQ(fakes.count, 0);
 	CT_ASSERT_SOON(looked_up());
-	CT_ASSERT_EQ(fake_peers_count, 1);
-	CT_EXPECT_TRUE(crn_addr_is_loopback(&fake_last()->peer.address.sa));
-	CT_EXPECT_EQ(crn_addr_port(&fake_last()->peer.address.sa), 7009);
-	one_close(&one);
+	CT_ASSERT_EQ(fakes.count, 1);
+	CT_EXPECT_TRUE(crn_addr_is_loopback(&fakes.last->address.sa));
+	CT_EXPECT_EQ(crn_addr_port(&fakes.last->address.sa), 7009);
 	/* One that has none is tried again. */
 	one_open(&one, ONE_TEXT("router = tcp://nobody.invalid:7009\n"));
 	CT_ASSERT_SOON(looked_up());
-	CT_EXPECT_EQ(fake_peers_count, 0);
+	CT_EXPECT_EQ(fakes.count, 0);
 	one_passes(&one, 300);
 	CT_EXPECT_EQ(one.node.lookup_count, 1);
 	/* Who asked may be gone before the answer comes. */
@@ -56,143 +54,131 @@ CT_TEST(adjacency, names_are_looked_up_while_the_loop_goes_on)
 	one_turn(&one);
 	CT_EXPECT_TRUE(crn_list_empty(&one_device(&one, "a")->targets));
 	CT_ASSERT_SOON(looked_up());
-	CT_EXPECT_EQ(fake_peers_count, 0);
-	one_close(&one);
+	CT_EXPECT_EQ(fakes.count, 0);
 }
 
-CT_TEST(adjacency, tries_again_less_and_less_often)
+CT_TEST_F(adjacency, tries_again_less_and_less_often)
 {
 	uint32_t count, i;
 
 	one_open(&one, ONE_TEXT(NAMES));
 	for (i = 0; i < 6; i++) {
-		fake_down(fake_last(), FI_ECONNREFUSED);
-		count = fake_peers_count;
+		fake_goes(fakes.last, FI_ECONNREFUSED);
+		count = fakes.count;
 		/* News of other routers make it no sooner. */
 		one.node.retarget = true;
 		one_passes(&one, 150);
-		CT_EXPECT_EQ(fake_peers_count, count);
+		CT_EXPECT_EQ(fakes.count, count);
 		one_passes(&one, i < 5 ? 250u << i : 6300);
-		CT_EXPECT_EQ(fake_peers_count, count + 1);
+		CT_EXPECT_EQ(fakes.count, count + 1);
 	}
 	/* In the end every 5 s. */
-	fake_down(fake_last(), FI_ECONNREFUSED);
-	count = fake_peers_count;
+	fake_goes(fakes.last, FI_ECONNREFUSED);
+	count = fakes.count;
 	one_passes(&one, 4900);
-	CT_EXPECT_EQ(fake_peers_count, count);
+	CT_EXPECT_EQ(fakes.count, count);
 	one_passes(&one, 1500);
-	CT_EXPECT_EQ(fake_peers_count, count + 1);
-	one_close(&one);
+	CT_EXPECT_EQ(fakes.count, count + 1);
 }
 
-CT_TEST(adjacency, a_visitor_s_first_message_makes_it_one)
+CT_TEST_F(adjacency, a_visitor_s_first_message_makes_it_one)
 {
-	struct fake_peer *fake;
+	struct rte_peer *fake = one_visitor(&one, 9, 50);
 
-	one_open(&one, NULL);
-	fake = one_visitor(&one, 9, 50);
 	CT_ASSERT_NE(fake, NULL);
 	CT_EXPECT_EQ(one_adjacent(&one, 9), fake);
 	CT_EXPECT_EQ(fake_sent(fake, RTE_DIGEST), 1);
 	CT_EXPECT_EQ(one.node.guests, 0);
 	CT_EXPECT_EQ(one.node.counters.adjacencies_up, 1);
 	CT_EXPECT_EQ(one.node.counters.adjacencies_down, 0);
-	fake_down(fake, FI_ECONNABORTED);
+	fake_goes(fake, FI_ECONNABORTED);
 	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 0);
 	CT_EXPECT_EQ(one.node.counters.adjacencies_down, 1);
-	one_close(&one);
 }
 
-CT_TEST(adjacency, of_two_that_both_began_what_the_lower_id_began_stays)
+CT_TEST_F(adjacency, of_two_that_both_began_what_the_lower_id_began_stays)
 {
-	struct fake_peer *mine, *theirs;
+	struct rte_peer *mine, *theirs;
 
 	/* This is 5. With 9: its own stays, in whichever order they come. */
 	one_open(&one, ONE_TEXT(NAMES));
-	mine = fake_last();
-	fake_up(mine, 3, 1, 9, 50);
+	mine = fakes.last;
+	fake_greets(mine, 3, 1, 9, 50);
 	theirs = one_visitor(&one, 9, 50);
-	CT_EXPECT_TRUE(theirs->closed);
+	CT_EXPECT_TRUE(theirs->in->closed);
 	CT_EXPECT_EQ(one_adjacent(&one, 9), mine);
-	one_close(&one);
 	one_open(&one, ONE_TEXT(NAMES));
-	mine = fake_last();
+	mine = fakes.last;
 	theirs = one_visitor(&one, 9, 50);
 	CT_EXPECT_EQ(one_adjacent(&one, 9), theirs);
-	fake_up(mine, 3, 1, 9, 50);
-	CT_EXPECT_TRUE(theirs->closed);
+	fake_greets(mine, 3, 1, 9, 50);
+	CT_EXPECT_TRUE(theirs->in->closed);
 	CT_EXPECT_EQ(one_adjacent(&one, 9), mine);
-	one_close(&one);
 	/* With 2: what that began. */
 	one_open(&one, ONE_TEXT(NAMES));
-	mine = fake_last();
-	fake_up(mine, 3, 1, 2, 50);
+	mine = fakes.last;
+	fake_greets(mine, 3, 1, 2, 50);
 	theirs = one_visitor(&one, 2, 50);
-	CT_EXPECT_TRUE(mine->closed);
+	CT_EXPECT_TRUE(mine->in->closed);
 	CT_EXPECT_EQ(one_adjacent(&one, 2), theirs);
 	/* And nothing is tried while it lasts. */
 	one_passes(&one, 2000);
-	CT_EXPECT_EQ(fake_peers_count, 2);
-	fake_down(theirs, FI_ECONNABORTED);
+	CT_EXPECT_EQ(fakes.count, 2);
+	fake_goes(theirs, FI_ECONNABORTED);
 	one_passes(&one, 6000);
-	CT_EXPECT_EQ(fake_peers_count, 3);
-	one_close(&one);
+	CT_EXPECT_EQ(fakes.count, 3);
 }
 
-CT_TEST(adjacency, one_that_has_begun_anew_takes_the_place_of_the_old_one)
+CT_TEST_F(adjacency, one_that_has_begun_anew_takes_the_place_of_the_old_one)
 {
-	struct fake_peer *old, *new, *older;
+	struct rte_peer *old, *new, *older;
 
-	one_open(&one, NULL);
 	old = one_visitor(&one, 9, 50);
 	new = one_visitor(&one, 9, 51);
-	CT_EXPECT_TRUE(old->closed);
+	CT_EXPECT_TRUE(old->in->closed);
 	CT_EXPECT_EQ(one_adjacent(&one, 9), new);
 	/* Of two with one id the later stays, and the other is not heard any more. */
 	older = one_visitor(&one, 9, 50);
-	CT_EXPECT_TRUE(older->closed);
+	CT_EXPECT_TRUE(older->in->closed);
 	CT_EXPECT_EQ(one_adjacent(&one, 9), new);
 	/* Its end has lost the old one: this one has not noticed. */
 	old = new;
 	new = one_visitor(&one, 9, 51);
-	CT_EXPECT_TRUE(old->closed);
+	CT_EXPECT_TRUE(old->in->closed);
 	CT_EXPECT_EQ(one_adjacent(&one, 9), new);
 	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 1);
-	one_close(&one);
 }
 
-CT_TEST(adjacency, also_if_this_router_began_the_old_one)
+CT_TEST_F(adjacency, also_if_this_router_began_the_old_one)
 {
-	struct fake_peer *old, *new;
+	struct rte_peer *old, *new;
 
 	one_open(&one, ONE_TEXT(NAMES));
-	old = fake_last();
-	fake_up(old, 3, 1, 9, 50);
+	old = fakes.last;
+	fake_greets(old, 3, 1, 9, 50);
 	new = one_visitor(&one, 9, 51);
-	CT_EXPECT_TRUE(old->closed);
+	CT_EXPECT_TRUE(old->in->closed);
 	CT_EXPECT_EQ(one_adjacent(&one, 9), new);
-	one_close(&one);
 }
 
-CT_TEST(adjacency, a_router_with_two_addresses_is_connected_with_once)
+CT_TEST_F(adjacency, a_router_with_two_addresses_is_connected_with_once)
 {
-	struct fake_peer *first, *second;
+	struct rte_peer *first, *second;
 
 	one_open(&one, ONE_TEXT(NAMES "router = tcp://10.0.1.10:7000\n"));
-	CT_ASSERT_EQ(fake_peers_count, 2);
-	first = fake_peers[0];
-	second = fake_peers[1];
-	fake_up(first, 3, 1, 9, 50);
-	fake_up(second, 3, 1, 9, 50);
-	CT_EXPECT_TRUE(second->closed);
-	CT_EXPECT_FALSE(first->closed);
-	CT_EXPECT_EQ(second->sent, 0);
+	CT_ASSERT_EQ(fakes.count, 2);
+	first = fake_peer_at(0);
+	second = fake_peer_at(1);
+	fake_greets(first, 3, 1, 9, 50);
+	fake_greets(second, 3, 1, 9, 50);
+	CT_EXPECT_TRUE(second->in->closed);
+	CT_EXPECT_FALSE(first->in->closed);
+	CT_EXPECT_EQ(second->in->sent, 0);
 	one_passes(&one, 900);
-	CT_EXPECT_EQ(fake_peers_count, 2);
-	one_close(&one);
+	CT_EXPECT_EQ(fakes.count, 2);
 }
 
-CT_TEST(adjacency, who_does_not_belong_here_is_refused)
+CT_TEST_F(adjacency, who_does_not_belong_here_is_refused)
 {
 	static const struct {
 		uint32_t as, subnet;
@@ -203,21 +189,19 @@ CT_TEST(adjacency, who_does_not_belong_here_is_refused)
 	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		CT_NOTE("%zu", i);
 		one_open(&one, ONE_TEXT(NAMES));
-		fake_up(fake_last(), wrong[i].as, wrong[i].subnet, wrong[i].node, 50);
-		CT_EXPECT_TRUE(fake_last()->closed);
+		fake_greets(fakes.last, wrong[i].as, wrong[i].subnet, wrong[i].node, 50);
+		CT_EXPECT_TRUE(fakes.last->in->closed);
 		CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 0);
-		one_close(&one);
 	}
 	/* A program that listens there. */
 	one_open(&one, ONE_TEXT(NAMES));
-	fake_last()->peer.remote.role = RTE_TARGET;
-	fake_up(fake_last(), 3, 1, 9, 50);
-	CT_EXPECT_TRUE(fake_last()->closed);
-	one_close(&one);
+	fakes.last->remote.role = RTE_TARGET;
+	fake_greets(fakes.last, 3, 1, 9, 50);
+	CT_EXPECT_TRUE(fakes.last->in->closed);
 }
 
 /* Whoever began it. */
-CT_TEST(adjacency, on_a_wan_nobody_is_of_this_as)
+CT_TEST_F(adjacency, on_a_wan_nobody_is_of_this_as)
 {
 	static const char text[] = ONE_ROUTER ONE_DEVICE("a", 3, 1, "")
 		ONE_DEVICE("w", 0, 7,
@@ -228,26 +212,23 @@ CT_TEST(adjacency, on_a_wan_nobody_is_of_this_as)
 	one_open(&one, text);
 	wan = one_device(&one, "w");
 	CT_EXPECT_EQ(fake_arrives(wan->listener, RTE_ROUTER, 3, 7, 9, "10.0.7.8"), NULL);
-	fake_up(fake_last(), 3, 7, 9, 50);
-	CT_EXPECT_TRUE(fake_last()->closed);
+	fake_greets(fakes.last, 3, 7, 9, 50);
+	CT_EXPECT_TRUE(fakes.last->in->closed);
 	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 0);
-	one_close(&one);
 }
 
-CT_TEST(adjacency, on_a_wan_others_are_borders_and_their_word_is_heard)
+CT_TEST_F(adjacency, on_a_wan_others_are_borders_and_their_word_is_heard)
 {
-	struct frt_device *wan;
-	struct fake_peer *fake;
+	struct rte_peer *fake;
+	struct frt_device *wan = one_device(&one, "w");
 
-	one_open(&one, NULL);
-	wan = one_device(&one, "w");
 	/* Its own AS is reached over nothing yet. */
 	CT_EXPECT_FALSE(frt_border_any(&one.node, wan, 0));
 	fake = fake_arrives(wan->listener, RTE_ROUTER, 4, 7, 5, "10.0.7.9");
 	CT_ASSERT_NE(fake, NULL);
-	strcpy(fake->peer.uri, "tcp://10.0.7.9:7000");
+	strcpy(fake->uri, "tcp://10.0.7.9:7000");
 	/* The id is that of this one, in another AS. */
-	fake_up(fake, 4, 7, 5, 50);
+	fake_greets(fake, 4, 7, 5, 50);
 	one_heartbeat(fake);
 	CT_EXPECT_TRUE(frt_border_any(&one.node, wan, 4));
 	CT_EXPECT_EQ(fake_sent(fake, RTE_DIGEST), 0);
@@ -259,17 +240,16 @@ CT_TEST(adjacency, on_a_wan_others_are_borders_and_their_word_is_heard)
 			     0, 7)
 			->up);
 	CT_EXPECT_EQ(fake_sent(fake, RTE_AS_REACH), 2);
-	fake_down(fake, FI_ECONNABORTED);
+	fake_goes(fake, FI_ECONNABORTED);
 	one_passes(&one, 200);
 	CT_EXPECT_FALSE(
 		rte_lsa_link(rte_lsdb_get(rte_sync_db(one.node.sync), 3, 5, crn_now_ms()),
 			     0, 7)
 			->up);
-	one_close(&one);
 }
 
 /* Of no AS: rte_reach_parse refuses it. */
-static void says_what_is_wrong(struct fake_peer *fake)
+static void says_what_is_wrong(struct rte_peer *fake)
 {
 	uint8_t bytes[512] = {0};
 	struct rte_packet packet = {.head.type = RTE_AS_REACH};
@@ -277,52 +257,49 @@ static void says_what_is_wrong(struct fake_peer *fake)
 	const ssize_t len = rte_reach_pack(&packet, &reach, bytes, sizeof(bytes));
 
 	memset(bytes + 24, 0, 4);
-	fake_hears(fake, bytes, (size_t)len);
+	fake_say(fake, bytes, (size_t)len, NULL);
 }
 
-CT_TEST(adjacency, what_is_wrong_ends_it)
+CT_TEST_F(adjacency, what_is_wrong_ends_it)
 {
-	struct fake_peer *fake;
+	struct rte_peer *fake = one_visitor(&one, 9, 50);
 
-	one_open(&one, NULL);
-	fake = one_visitor(&one, 9, 50);
 	says_what_is_wrong(fake);
-	CT_EXPECT_FALSE(fake->closed);
+	CT_EXPECT_FALSE(fake->in->closed);
 	one_turn(&one);
-	CT_EXPECT_TRUE(fake->closed);
-	CT_EXPECT_EQ(fake->status, EPROTO);
+	CT_EXPECT_TRUE(fake->in->closed);
+	CT_EXPECT_EQ(fake->in->status, EPROTO);
 	CT_EXPECT_EQ(one.node.counters.malformed, 1);
 	/* What is none between routers. */
 	fake = one_visitor(&one, 9, 50);
 	one_conn_req(fake);
-	CT_EXPECT_TRUE(fake->bad);
+	CT_EXPECT_NE(fake->in->what, NULL);
 	CT_EXPECT_EQ(one.requests, 0);
-	one_close(&one);
 }
 
-CT_TEST(adjacency, two_come_to_know_the_same)
+CT_TEST_F(adjacency, two_come_to_know_the_same)
 {
 	static const char other[] =
 		"[router]\nid = 9\n" ONE_DEVICE("a", 3, 1, "") ONE_DEVICE("c", 3, 3, "");
-	struct fake_peer *here, *there;
+	struct rte_peer *here, *there;
 	uint32_t to = 0, from = 0, before;
 	static struct one two;
 	struct ask question;
 
 	one_open(&one, ONE_TEXT(NAMES));
-	here = fake_last();
+	here = fakes.last;
 	one_open(&two, other);
 	there = fake_arrives(one_device(&two, "a")->listener, RTE_ROUTER, 3, 1, 5,
 			     "10.0.1.5");
-	fake_up(there, 3, 1, 5, 100);
-	fake_up(here, 3, 1, 9, 100);
+	fake_greets(there, 3, 1, 5, 100);
+	fake_greets(here, 3, 1, 9, 100);
 	do {
-		before = here->sent + there->sent;
+		before = here->in->sent + there->in->sent;
 		to = fake_carries(here, to, there);
 		from = fake_carries(there, from, here);
 		one_passes(&one, 100);
 		one_turn(&two);
-	} while (here->sent + there->sent != before && here->sent < 100);
+	} while (here->in->sent + there->in->sent != before && here->in->sent < 100);
 	CT_EXPECT_EQ(rte_lsdb_count(rte_sync_db(one.node.sync)), 2);
 	CT_EXPECT_EQ(rte_lsdb_hash(rte_sync_db(one.node.sync)),
 		     rte_lsdb_hash(rte_sync_db(two.node.sync)));
@@ -347,44 +324,38 @@ CT_TEST(adjacency, two_come_to_know_the_same)
 	one_close(&two);
 }
 
-CT_TEST(adjacency, silence_ends_it)
+CT_TEST_F(adjacency, silence_ends_it)
 {
-	struct fake_peer *fake;
+	struct rte_peer *fake = one_visitor(&one, 9, 50);
 
-	one_open(&one, NULL);
-	fake = one_visitor(&one, 9, 50);
 	one_passes(&one, 2500);
-	CT_EXPECT_FALSE(fake->closed);
+	CT_EXPECT_FALSE(fake->in->closed);
 	CT_EXPECT_GE(fake_sent(fake, RTE_HEARTBEAT), 2);
 	one_passes(&one, 2000);
-	CT_EXPECT_TRUE(fake->closed);
-	CT_EXPECT_EQ(fake->status, FI_ETIMEDOUT);
-	one_close(&one);
+	CT_EXPECT_TRUE(fake->in->closed);
+	CT_EXPECT_EQ(fake->in->status, FI_ETIMEDOUT);
 }
 
-CT_TEST(adjacency, what_a_peer_does_not_take_waits_in_order)
+CT_TEST_F(adjacency, what_a_peer_does_not_take_waits_in_order)
 {
-	struct fake_peer *fake;
 	uint32_t before;
+	struct rte_peer *fake = one_visitor(&one, 9, 50);
 
-	one_open(&one, NULL);
-	fake = one_visitor(&one, 9, 50);
 	one_turn(&one);
-	before = fake->sent;
-	fake->stuck = true;
+	before = fake->in->sent;
+	fake->in->no_words = true;
 	CT_EXPECT_TRUE(frt_node_load_add(&one.node, 1));
 	CT_EXPECT_FALSE(frt_node_load_add(&one.node, 1));
 	one_passes(&one, 1500);
 	/* What comes later does not overtake it. */
-	fake->stuck = false;
+	fake->in->no_words = false;
 	one_passes(&one, 1000);
-	CT_EXPECT_EQ(fake->sent, before);
-	fake->peer.ops->ready(&fake->peer);
-	CT_EXPECT_GT(fake->sent, before);
+	CT_EXPECT_EQ(fake->in->sent, before);
+	fake->ops->ready(fake);
+	CT_EXPECT_GT(fake->in->sent, before);
 	/* The LSA was first. */
-	CT_EXPECT_EQ(fake->message[before].bytes[2], RTE_LSA);
-	CT_EXPECT_EQ(fake->message[fake->sent - 1].bytes[2], RTE_HEARTBEAT);
-	one_close(&one);
+	CT_EXPECT_EQ(fake_at(fake, before)->packet.head.type, RTE_LSA);
+	CT_EXPECT_EQ(fake_at(fake, fake->in->sent - 1)->packet.head.type, RTE_HEARTBEAT);
 }
 
 /* LSAs of some 100 KiB, as many as are asked for. */
@@ -416,111 +387,102 @@ static void say_much(struct frt_adjacency *adjacency, uint32_t count)
 		frt_queue_say(adjacency, &message);
 }
 
-CT_TEST(adjacency, what_is_answered_at_length_waits_while_much_is_to_be_sent)
+CT_TEST_F(adjacency, what_is_answered_at_length_waits_while_much_is_to_be_sent)
 {
 	const struct rte_packet packet = {.head.type = RTE_LSREQ};
 	const struct rte_lsa_keys keys = {.count = 1, .key = {{.as = 3, .router = 5}}};
-	struct fake_peer *fake;
 	uint8_t bytes[512];
 	uint32_t before, i;
 	ssize_t len;
+	struct rte_peer *fake = one_visitor(&one, 9, 50);
 
-	one_open(&one, NULL);
-	fake = one_visitor(&one, 9, 50);
 	one_turn(&one);
 	len = rte_lsa_keys_pack(&packet, &keys, bytes, sizeof(bytes));
 	CT_ASSERT_GT(len, 0);
 	before = fake_sent(fake, RTE_LSA);
-	fake_hears(fake, bytes, (size_t)len);
+	fake_say(fake, bytes, (size_t)len, NULL);
 	CT_EXPECT_EQ(fake_sent(fake, RTE_LSA), before + 1);
-	fake->stuck = true;
-	say_much(fake->peer.user, 3);
-	fake_hears(fake, bytes, (size_t)len);
-	CT_EXPECT_EQ(fake_rx_held, 1);
+	fake->in->no_words = true;
+	say_much(fake->user, 3);
+	fake_say(fake, bytes, (size_t)len, NULL);
+	CT_EXPECT_EQ(fake->in->receives, 1);
 	/* Signs of life are heard all the same. */
 	one_heartbeat(fake);
-	CT_EXPECT_EQ(fake_rx_held, 1);
+	CT_EXPECT_EQ(fake->in->receives, 1);
 	/* So many wait, and no more. */
 	for (i = 0; i < 30; i++)
-		fake_hears(fake, bytes, (size_t)len);
-	CT_EXPECT_EQ(fake_rx_held, 16);
-	before = fake->sent;
-	fake->stuck = false;
-	fake->peer.ops->ready(&fake->peer);
-	CT_EXPECT_EQ(fake_rx_held, 0);
-	CT_EXPECT_GE(fake->sent, before + 16 + 3 * 11);
+		fake_say(fake, bytes, (size_t)len, NULL);
+	CT_EXPECT_EQ(fake->in->receives, 16);
+	before = fake->in->sent;
+	fake->in->no_words = false;
+	fake->ops->ready(fake);
+	CT_EXPECT_EQ(fake->in->receives, 0);
+	CT_EXPECT_GE(fake->in->sent, before + 16 + 3 * 11);
 	/* Those that wait are given back at its end. */
-	fake->stuck = true;
-	say_much(fake->peer.user, 3);
-	fake_hears(fake, bytes, (size_t)len);
-	fake_down(fake, FI_ECONNABORTED);
-	CT_EXPECT_EQ(fake_rx_held, 0);
-	one_close(&one);
+	fake->in->no_words = true;
+	say_much(fake->user, 3);
+	fake_say(fake, bytes, (size_t)len, NULL);
+	fake_goes(fake, FI_ECONNABORTED);
+	CT_EXPECT_EQ(fake->in->receives, 0);
 }
 
-CT_TEST(adjacency, one_that_never_reads_is_given_up)
+CT_TEST_F(adjacency, one_that_never_reads_is_given_up)
 {
-	struct fake_peer *fake;
+	struct rte_peer *fake = one_visitor(&one, 9, 50);
 
-	one_open(&one, NULL);
-	fake = one_visitor(&one, 9, 50);
-	fake->stuck = true;
-	say_much(fake->peer.user, 100);
+	fake->in->no_words = true;
+	say_much(fake->user, 100);
 	one_turn(&one);
-	CT_EXPECT_FALSE(fake->closed);
-	say_much(fake->peer.user, 100);
+	CT_EXPECT_FALSE(fake->in->closed);
+	say_much(fake->user, 100);
 	one_turn(&one);
-	CT_EXPECT_TRUE(fake->closed);
-	CT_EXPECT_EQ(fake->status, FI_ENOBUFS);
+	CT_EXPECT_TRUE(fake->in->closed);
+	CT_EXPECT_EQ(fake->in->status, FI_ENOBUFS);
 	CT_EXPECT_EQ(one.node.counters.queue_full, 1);
-	one_close(&one);
 }
 
-CT_TEST(adjacency, at_the_end_all_are_told_first)
+CT_TEST_F(adjacency, at_the_end_all_are_told_first)
 {
-	struct fake_peer *fake;
+	struct rte_peer *fake;
 	uint32_t before;
 
 	one_open(&one, ONE_TEXT("router = tcp://10.0.1.8:7000\n"));
 	fake = one_visitor(&one, 9, 50);
 	one_turn(&one);
 	before = fake_sent(fake, RTE_LSA);
-	fake->stuck = true;
+	fake->in->no_words = true;
 	one.node.stopping = true;
 	frt_sync_bye(&one.node, crn_now_ms());
 	one_turn(&one);
 	/* Who was only tried is left alone. */
-	CT_EXPECT_TRUE(fake_peers[0]->closed);
-	CT_EXPECT_FALSE(fake->closed);
+	CT_EXPECT_TRUE(fake_peer_at(0)->in->closed);
+	CT_EXPECT_FALSE(fake->in->closed);
 	CT_EXPECT_FALSE(frt_sync_silent(&one.node));
-	fake->stuck = false;
-	fake->peer.ops->ready(&fake->peer);
+	fake->in->no_words = false;
+	fake->ops->ready(fake);
 	one_turn(&one);
 	CT_EXPECT_EQ(fake_sent(fake, RTE_LSA), before + 1);
-	CT_EXPECT_TRUE(fake->closed);
-	CT_EXPECT_EQ(fake->status, 0);
+	CT_EXPECT_TRUE(fake->in->closed);
+	CT_EXPECT_EQ(fake->in->status, 0);
 	CT_EXPECT_TRUE(frt_sync_silent(&one.node));
-	one_close(&one);
 }
 
-static void next_has_begun_anew(void)
+static void next_has_begun_anew(struct rte_peer *peer)
 {
 	one_visitor(&one, 10, 60);
 }
 
 /* What is closed makes progress. */
-CT_TEST(adjacency, another_is_replaced_while_one_ends)
+CT_TEST_F(adjacency, another_is_replaced_while_one_ends)
 {
-	struct fake_peer *first, *second;
+	struct rte_peer *first, *second;
 
-	one_open(&one, NULL);
 	first = one_visitor(&one, 9, 50);
 	second = one_visitor(&one, 10, 50);
 	says_what_is_wrong(first);
-	fake_meanwhile = next_has_begun_anew;
+	fakes.at_close = next_has_begun_anew;
 	one_turn(&one);
-	CT_EXPECT_TRUE(first->closed);
-	CT_EXPECT_TRUE(second->closed);
+	CT_EXPECT_TRUE(first->in->closed);
+	CT_EXPECT_TRUE(second->in->closed);
 	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 1);
-	one_close(&one);
 }

@@ -28,17 +28,17 @@ static const char *const texts[] = {
 
 static const struct rte_subnet sn1 = {3, 1}, sn2 = {3, 2}, sn3 = {3, 3}, sn5 = {3, 5},
 			       w40 = {0, 40}, sn41 = {4, 1};
-static struct world world;
 static struct ask a;
 
-static void open_world(void)
+static void set_up(struct world **t)
 {
 	world_open_texts(&world, texts, 4);
 }
 
-CT_TEST(ask, the_first_router_writes_the_path_and_forwards_to_the_next)
+CT_FIXTURE(ask, struct world *, set_up, world_tear_down);
+
+CT_TEST_F(ask, the_first_router_writes_the_path_and_forwards_to_the_next)
 {
-	open_world();
 	ask_client(&a, &world, 0, sn1, sn3);
 	CT_ASSERT_EQ(ask(&a, &world, 0), FRT_FORWARD);
 	CT_EXPECT_EQ(a.answer.router, 2);
@@ -69,14 +69,12 @@ CT_TEST(ask, the_first_router_writes_the_path_and_forwards_to_the_next)
 	a.options.hop[0] = (struct rte_hop){9, 3, 2};
 	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
 	CT_EXPECT_EQ(a.answer.hops, 2);
-	world_close(&world);
 }
 
-CT_TEST(ask, the_last_router_delivers_to_the_target_s_host_and_port)
+CT_TEST_F(ask, the_last_router_delivers_to_the_target_s_host_and_port)
 {
 	const struct rte_hop path[] = {{1, 3, 2}, {2, 3, 3}};
 
-	open_world();
 	ask_router(&a, &world, 1, 3, sn2, sn1, sn3, path, 2);
 	a.req.ttl = 0;
 	CT_ASSERT_EQ(ask(&a, &world, 1), FRT_DELIVER);
@@ -94,7 +92,6 @@ CT_TEST(ask, the_last_router_delivers_to_the_target_s_host_and_port)
 	a.options.text[RTE_TLV_TARGET] = "tcp://somewhere.example:1";
 	CT_EXPECT_EQ(ask(&a, &world, 1), FRT_REFUSE);
 	CT_EXPECT_EQ(a.answer.status, FI_EHOSTUNREACH);
-	world_close(&world);
 }
 
 static void expect_refused(uint32_t router, int status, const char *text)
@@ -104,7 +101,7 @@ static void expect_refused(uint32_t router, int status, const char *text)
 	CT_EXPECT_STRSTR(a.answer.text, text);
 }
 
-CT_TEST(ask, a_path_that_is_wrong_is_a_loop)
+CT_TEST_F(ask, a_path_that_is_wrong_is_a_loop)
 {
 	const struct rte_hop other[] = {{1, 3, 2}, {7, 3, 3}};
 	const struct rte_hop twice[] = {{1, 3, 2}, {2, 3, 3}, {9, 3, 2}};
@@ -113,7 +110,6 @@ CT_TEST(ask, a_path_that_is_wrong_is_a_loop)
 	const struct rte_hop beyond[] = {{1, 3, 2}, {2, 3, 3}, {9, 3, 9}};
 	const struct rte_hop nowhere[] = {{1, 3, 2}, {2, 3, 8}};
 
-	open_world();
 	ask_router(&a, &world, 1, 3, sn2, sn1, sn3, other, 2);
 	expect_refused(1, ELOOP, "does not lead over this router");
 	ask_router(&a, &world, 1, 3, sn2, sn1, sn3, NULL, 0);
@@ -135,7 +131,6 @@ CT_TEST(ask, a_path_that_is_wrong_is_a_loop)
 	ask_router(&a, &world, 0, 3, sn1, sn5, sn3,
 		   (const struct rte_hop[]){{3, 3, 1}, {1, 3, 2}}, 2);
 	expect_refused(0, ELOOP, "");
-	world_close(&world);
 }
 
 /* The client's own word is another one. */
@@ -151,28 +146,23 @@ static uint32_t host_of(const char *address)
 	return a.answer.source.host;
 }
 
-CT_TEST(ask, a_client_of_an_ipv6_address_has_no_other)
+CT_TEST_F(ask, a_client_of_an_ipv6_address_has_no_other)
 {
-	open_world();
 	CT_EXPECT_EQ(host_of("fd00::7"), 0);
 	CT_EXPECT_EQ(host_of("::ffff:10.9.8.7"), 0x0a090807);
-	world_close(&world);
 }
 
-CT_TEST(ask, no_more_routers_follow_than_may)
+CT_TEST_F(ask, no_more_routers_follow_than_may)
 {
-	open_world();
 	ask_client(&a, &world, 0, sn1, sn3);
 	a.req.ttl = 0;
 	expect_refused(0, ELOOP, "no more routers");
 	a.req.ttl = 1;
 	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
-	world_close(&world);
 }
 
-CT_TEST(ask, who_is_asked_in_vain_names_the_router_that_leads_there)
+CT_TEST_F(ask, who_is_asked_in_vain_names_the_router_that_leads_there)
 {
-	open_world();
 	ask_client(&a, &world, 2, sn1, sn3);
 	CT_ASSERT_EQ(ask(&a, &world, 2), FRT_REDIRECT);
 	CT_EXPECT_EQ(a.answer.router, 1);
@@ -180,12 +170,10 @@ CT_TEST(ask, who_is_asked_in_vain_names_the_router_that_leads_there)
 	/* A router is never sent elsewhere. */
 	ask_router(&a, &world, 2, 3, sn1, sn5, sn3, NULL, 0);
 	CT_EXPECT_EQ(ask(&a, &world, 2), FRT_REFUSE);
-	world_close(&world);
 }
 
-CT_TEST(ask, what_is_unknown_is_no_network_and_what_is_cut_off_no_host)
+CT_TEST_F(ask, what_is_unknown_is_no_network_and_what_is_cut_off_no_host)
 {
-	open_world();
 	ask_client(&a, &world, 0, sn1, (struct rte_subnet){3, 9});
 	expect_refused(0, FI_ENETUNREACH, "no router is on 3:9");
 	ask_client(&a, &world, 0, sn1, (struct rte_subnet){9, 1});
@@ -199,13 +187,12 @@ CT_TEST(ask, what_is_unknown_is_no_network_and_what_is_cut_off_no_host)
 	world_tell(&world);
 	ask_client(&a, &world, 0, sn1, sn3);
 	expect_refused(0, FI_EHOSTUNREACH, "no routers lead to 3:3");
-	world_close(&world);
 }
 
 #define LONG (RTE_TTL_MAX + 1)
 
 /* 3:1 -R1- 3:2 -R2- ... -R17- 3:18. */
-CT_TEST(ask, a_way_of_more_routers_than_may_follow_is_none)
+CT_TEST_F(ask, a_way_of_more_routers_than_may_follow_is_none)
 {
 	static char text[LONG][256];
 	static const char *texts_of[LONG];
@@ -227,11 +214,10 @@ CT_TEST(ask, a_way_of_more_routers_than_may_follow_is_none)
 	CT_EXPECT_EQ(a.answer.hops, RTE_TTL_MAX);
 	ask_client(&a, &world, 0, sn1, (struct rte_subnet){3, LONG + 1});
 	expect_refused(0, FI_EHOSTUNREACH, "17 routers, more than 16");
-	world_close(&world);
 }
 
 /* What it has said of itself holds until it expires. */
-CT_TEST(ask, no_client_is_sent_to_a_router_that_was_killed)
+CT_TEST_F(ask, no_client_is_sent_to_a_router_that_was_killed)
 {
 	static const char *const with[] = {
 		HEAD(1, "") DEVICE("a", 3, 1, 1, "") DEVICE("b", 3, 2, 1, "")
@@ -262,12 +248,10 @@ CT_TEST(ask, no_client_is_sent_to_a_router_that_was_killed)
 	world_tell(&world);
 	ask_client(&a, &world, 1, sn1, sn2);
 	CT_EXPECT_EQ(ask(&a, &world, 1), FRT_DELIVER);
-	world_close(&world);
 }
 
-CT_TEST(ask, an_answer_holds_until_something_changes)
+CT_TEST_F(ask, an_answer_holds_until_something_changes)
 {
-	open_world();
 	ask_client(&a, &world, 0, sn1, sn3);
 	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
 	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
@@ -278,12 +262,10 @@ CT_TEST(ask, an_answer_holds_until_something_changes)
 	world.down[1] = false;
 	world_tell(&world);
 	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
-	world_close(&world);
 }
 
-CT_TEST(ask, another_as_is_reached_by_its_border)
+CT_TEST_F(ask, another_as_is_reached_by_its_border)
 {
-	open_world();
 	ask_client(&a, &world, 0, sn1, sn41);
 	CT_ASSERT_EQ(ask(&a, &world, 0), FRT_FORWARD);
 	CT_EXPECT_EQ(a.answer.as, 4);
@@ -300,14 +282,12 @@ CT_TEST(ask, another_as_is_reached_by_its_border)
 	CT_ASSERT_EQ(a.answer.hops, 2);
 	CT_EXPECT_EQ(a.answer.path[1].router, 1);
 	CT_EXPECT_EQ(a.answer.path[1].scope_as, 4);
-	world_close(&world);
 }
 
-CT_TEST(ask, of_several_borders_the_one_with_the_cheapest_way_on_is_next)
+CT_TEST_F(ask, of_several_borders_the_one_with_the_cheapest_way_on_is_next)
 {
 	struct frt_border other = {.as = 4, .router = 9, .uri = "tcp://10.0.40.49:7000"};
 
-	open_world();
 	other.device = world_device(&world, 0, 0, 40);
 	frt_border_add(&world.node[0], &other);
 	ask_client(&a, &world, 0, sn1, sn41);
@@ -323,7 +303,6 @@ CT_TEST(ask, of_several_borders_the_one_with_the_cheapest_way_on_is_next)
 	CT_ASSERT_EQ(ask(&a, &world, 0), FRT_FORWARD);
 	CT_EXPECT_EQ(a.answer.router, 1);
 	frt_border_del(&world.node[0], &other);
-	world_close(&world);
 }
 
 /* The public WAN 7 costs less and leads to AS 4 from R2 alone; R1 reaches AS 9 there. */
@@ -336,7 +315,7 @@ static const char *const public_wan[] = {
 		WAN("w", 7, 91, "router = tcp://10.0.7.31:7000\n"),
 };
 
-CT_TEST(ask, all_know_which_border_leads_to_which_as_over_a_public_wan)
+CT_TEST_F(ask, all_know_which_border_leads_to_which_as_over_a_public_wan)
 {
 	char text[WORLD_TEXT];
 
@@ -352,11 +331,10 @@ CT_TEST(ask, all_know_which_border_leads_to_which_as_over_a_public_wan)
 	world_device(&world, 1, 0, 7)->up = false;
 	world_tell(&world);
 	CT_EXPECT_STRSTR(world_ask(&world, 0, sn1, sn41, text), "refuses with 113");
-	world_close(&world);
 }
 
 /* Others are not let in there; the file of one of them may have it wrong. */
-CT_TEST(ask, a_private_wan_is_up_by_a_border_of_its_as_alone)
+CT_TEST_F(ask, a_private_wan_is_up_by_a_border_of_its_as_alone)
 {
 	static const char *const with[] = {
 		HEAD(1, "") DEVICE("a", 3, 1, 1, "")
@@ -375,24 +353,21 @@ CT_TEST(ask, a_private_wan_is_up_by_a_border_of_its_as_alone)
 	world_tell(&world);
 	frt_self_lsa(&world.node[0], &self);
 	CT_EXPECT_FALSE(rte_lsa_link(&self.lsa, 4, 40)->up);
-	world_close(&world);
 }
 
 /* An older version sees a way that costs more than all others. */
-CT_TEST(ask, a_border_that_drains_says_so_to_other_as)
+CT_TEST_F(ask, a_border_that_drains_says_so_to_other_as)
 {
 	struct rte_sync_reach reach[RTE_SYNC_REACH_MAX];
 
-	open_world();
 	CT_ASSERT_EQ(frt_self_reach(&world.node[0], world.db[0], crn_now_ms(), reach), 1);
 	CT_EXPECT_EQ(reach[0].cost, 200000);
 	world.node[0].drain = true;
 	CT_ASSERT_EQ(frt_self_reach(&world.node[0], world.db[0], crn_now_ms(), reach), 1);
 	CT_EXPECT_EQ(reach[0].cost, FRT_REACH_DRAIN);
-	world_close(&world);
 }
 
-CT_TEST(ask, a_static_route_ends_on_a_wan_as_well)
+CT_TEST_F(ask, a_static_route_ends_on_a_wan_as_well)
 {
 	static const char *const with[] = {
 		HEAD(1, "static = 1,0:7\n") DEVICE("a", 3, 1, 1, "") WAN("w", 7, 31, ""),
@@ -406,14 +381,12 @@ CT_TEST(ask, a_static_route_ends_on_a_wan_as_well)
 	world_open_texts(&world, with, 3);
 	CT_EXPECT_STREQ(world_ask(&world, 0, sn1, sn41, text), "R1,R1: 1,W7,1");
 	CT_EXPECT_STREQ(world_ask(&world, 1, sn1, sn41, text), "R2,R1: 1,W40,1");
-	world_close(&world);
 }
 
-CT_TEST(ask, nothing_passes_through_an_as)
+CT_TEST_F(ask, nothing_passes_through_an_as)
 {
 	const struct rte_subnet sn91 = {9, 1};
 
-	open_world();
 	ask_router(&a, &world, 0, 4, w40, sn41, sn91, NULL, 0);
 	expect_refused(0, FI_EACCES, "not passed");
 	ask_router(&a, &world, 0, 3, sn1, sn91, sn41, NULL, 0);
@@ -428,25 +401,21 @@ CT_TEST(ask, nothing_passes_through_an_as)
 	/* On a WAN alone. */
 	ask_router(&a, &world, 0, 4, sn1, sn41, sn3, NULL, 0);
 	expect_refused(0, FI_EACCES, "AS 4 sends");
-	world_close(&world);
 }
 
-CT_TEST(ask, a_client_has_as_many_connections_as_the_file_says)
+CT_TEST_F(ask, a_client_has_as_many_connections_as_the_file_says)
 {
-	open_world();
 	ask_client(&a, &world, 0, sn1, sn3);
 	a.client.peers = 1024;
 	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
 	a.client.peers = 1025;
 	expect_refused(0, FI_ENOBUFS, "1024 connections");
-	world_close(&world);
 }
 
-CT_TEST(ask, a_router_that_drains_takes_no_clients_and_goes_on_with_routers)
+CT_TEST_F(ask, a_router_that_drains_takes_no_clients_and_goes_on_with_routers)
 {
 	const struct rte_hop path[] = {{3, 3, 1}, {1, 3, 2}};
 
-	open_world();
 	frt_node_drain(&world.node[0], true);
 	CT_EXPECT_TRUE(world.node[0].changed);
 	/* As before, until others have been told: they would send the client back. */
@@ -461,12 +430,10 @@ CT_TEST(ask, a_router_that_drains_takes_no_clients_and_goes_on_with_routers)
 	world_tell(&world);
 	ask_client(&a, &world, 0, sn1, sn3);
 	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
-	world_close(&world);
 }
 
-CT_TEST(ask, a_border_that_drains_goes_on_with_other_as)
+CT_TEST_F(ask, a_border_that_drains_goes_on_with_other_as)
 {
-	open_world();
 	frt_node_drain(&world.node[0], true);
 	world_tell(&world);
 	ask_router(&a, &world, 0, 4, w40, sn41, sn3, NULL, 0);
@@ -476,15 +443,12 @@ CT_TEST(ask, a_border_that_drains_goes_on_with_other_as)
 	/* And its own clients are not served meanwhile. */
 	ask_client(&a, &world, 0, sn1, sn3);
 	expect_refused(0, FI_EHOSTUNREACH, "this router drains");
-	world_close(&world);
 }
 
-CT_TEST(ask, a_border_that_drains_is_where_no_way_leads_to)
+CT_TEST_F(ask, a_border_that_drains_is_where_no_way_leads_to)
 {
-	struct frt_device *wan;
+	struct frt_device *wan = world_device(&world, 3, 0, 40);
 
-	open_world();
-	wan = world_device(&world, 3, 0, 40);
 	CT_EXPECT_TRUE(frt_border_any(&world.node[3], wan, 3));
 	CT_EXPECT_EQ(frt_border_next(&world.node[3], wan, 0), 3);
 	ask_client(&a, &world, 3, sn41, sn3);
@@ -494,10 +458,9 @@ CT_TEST(ask, a_border_that_drains_is_where_no_way_leads_to)
 	CT_EXPECT_FALSE(frt_border_any(&world.node[3], wan, 3));
 	CT_EXPECT_EQ(frt_border_next(&world.node[3], wan, 0), 0);
 	expect_refused(3, FI_EHOSTUNREACH, "no routers lead to 3:3");
-	world_close(&world);
 }
 
-CT_TEST(ask, an_acl_allows_what_it_names)
+CT_TEST_F(ask, an_acl_allows_what_it_names)
 {
 	static const char *const with[] = {
 		HEAD(1, "acl = 3:1 -> 3:2\n") DEVICE("a", 3, 1, 1, "")
@@ -516,10 +479,9 @@ CT_TEST(ask, an_acl_allows_what_it_names)
 	frt_routes_why(&world.node[0], &sn2, sn1, &why);
 	CT_EXPECT_EQ(why.status, FI_EACCES);
 	CT_EXPECT_STRSTR(why.text, "no acl allows 3:2 -> 3:1");
-	world_close(&world);
 }
 
-CT_TEST(ask, a_static_route_comes_before_a_better_one)
+CT_TEST_F(ask, a_static_route_comes_before_a_better_one)
 {
 	/* 3:1 to 3:3 directly by R2, and over 3:2 by R1 and R3. */
 	static const char *const with[] = {
@@ -541,5 +503,4 @@ CT_TEST(ask, a_static_route_comes_before_a_better_one)
 	world.down[2] = true;
 	world_tell(&world);
 	CT_EXPECT_STREQ(world_ask(&world, 1, sn1, sn3, text), "R2: 1,3");
-	world_close(&world);
 }

@@ -18,11 +18,10 @@
 #include "one.h"
 #include "transit/transit.h"
 
-static struct one one;
 static struct frt_control *control;
 static char folder[64], path[96], text[4096];
 
-static void begin(void)
+static void set_up(struct one **t)
 {
 	strcpy(folder, "/tmp/cairn-control.XXXXXX");
 	CT_ASSERT_NE(mkdtemp(folder), NULL);
@@ -36,8 +35,10 @@ static void begin(void)
 	frt_transit_ops.open(&one.node);
 }
 
-static void end(void)
+static void tear_down(struct one **t)
 {
+	if (!one.node.file)
+		return;
 	frt_control_close(control);
 	control = NULL;
 	frt_transit_ops.close(&one.node);
@@ -104,49 +105,45 @@ static void expect_error(const char *request, const char *why)
 	json_decref(answer);
 }
 
-CT_TEST(control, is_a_socket_for_the_user_and_the_group)
+CT_FIXTURE(control, struct one *, set_up, tear_down);
+
+CT_TEST_F(control, is_a_socket_for_the_user_and_the_group)
 {
 	struct stat status;
 
-	begin();
 	CT_ASSERT_EQ(frt_control_open(&one.node, &control), 0);
 	CT_ASSERT_EQ(stat(path, &status), 0);
 	CT_EXPECT_TRUE(S_ISSOCK(status.st_mode));
 	CT_EXPECT_EQ(status.st_mode & 07777, 0660);
-	end();
+	frt_control_close(control);
+	control = NULL;
 	CT_EXPECT_EQ(stat(path, &status), -1);
 }
 
-CT_TEST(control, is_not_taken_from_who_listens)
+CT_TEST_F(control, is_not_taken_from_who_listens)
 {
 	struct frt_control *other;
 
-	begin();
 	CT_ASSERT_EQ(frt_control_open(&one.node, &control), 0);
 	CT_EXPECT_EQ(frt_control_open(&one.node, &other), -EADDRINUSE);
 	CT_EXPECT_EQ(other, NULL);
 	/* And is still there. */
 	CT_EXPECT_EQ(access(path, F_OK), 0);
-	end();
 }
 
-CT_TEST(control, replaces_a_socket_at_which_nobody_listens)
+CT_TEST_F(control, replaces_a_socket_at_which_nobody_listens)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	int fd;
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-	begin();
-	fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	strcpy(addr.sun_path, path);
 	CT_ASSERT_EQ(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
 	close(fd);
 	CT_EXPECT_EQ(frt_control_open(&one.node, &control), 0);
-	end();
 }
 
-CT_TEST(control, replaces_no_file_and_leaves_what_is_not_its)
+CT_TEST_F(control, replaces_no_file_and_leaves_what_is_not_its)
 {
-	begin();
 	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 	CT_EXPECT_EQ(frt_control_open(&one.node, &control), -EEXIST);
 	unlink(path);
@@ -157,24 +154,21 @@ CT_TEST(control, replaces_no_file_and_leaves_what_is_not_its)
 	control = NULL;
 	CT_EXPECT_EQ(access(path, F_OK), 0);
 	unlink(path);
-	end();
 }
 
-CT_TEST(control, garbage_is_answered_with_an_error)
+CT_TEST_F(control, garbage_is_answered_with_an_error)
 {
 	char longest[1025 + 1];
 
-	begin();
 	CT_ASSERT_EQ(frt_control_open(&one.node, &control), 0);
 	expect_error("garbage\n", "no JSON object");
 	expect_error("{\"command\":\"show\"}\n", "what is none");
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = 0;
 	expect_error(longest, "longer than 1024");
-	end();
 }
 
-CT_TEST(control, shows_everything_of_this_router)
+CT_TEST_F(control, shows_everything_of_this_router)
 {
 	static const char *const whats[][2] = {
 		{"topology", "routers"},	{"routes", "routes"},
@@ -185,7 +179,6 @@ CT_TEST(control, shows_everything_of_this_router)
 	json_t *answer;
 	size_t i;
 
-	begin();
 	CT_ASSERT_EQ(frt_control_open(&one.node, &control), 0);
 	for (i = 0; i < CRN_COUNT(whats); i++) {
 		snprintf(request, sizeof(request),
@@ -199,7 +192,6 @@ CT_TEST(control, shows_everything_of_this_router)
 		CT_EXPECT_TRUE(json_is_array(json_object_get(answer, whats[i][1])));
 		json_decref(answer);
 	}
-	end();
 }
 
 /* "drain" of the answer; < 0: there is an error. The number of connections. */
@@ -222,12 +214,11 @@ static json_int_t drains(const char *action, bool *drain)
 	return left;
 }
 
-CT_TEST(control, drains_and_undoes_it)
+CT_TEST_F(control, drains_and_undoes_it)
 {
 	json_t *answer, *draining;
 	bool drain;
 
-	begin();
 	CT_ASSERT_EQ(frt_control_open(&one.node, &control), 0);
 	CT_EXPECT_EQ(drains("look", &drain), 0);
 	CT_EXPECT_FALSE(drain || one.node.drain);
@@ -245,14 +236,12 @@ CT_TEST(control, drains_and_undoes_it)
 	CT_EXPECT_FALSE(drain || one.node.drain || one.node.leave);
 	one.node.stopping = true;
 	CT_EXPECT_EQ(drains("begin", &drain), -1);
-	end();
 }
 
-CT_TEST(control, a_neighbour_is_shown)
+CT_TEST_F(control, a_neighbour_is_shown)
 {
 	json_t *answer, *adjacency;
 
-	begin();
 	CT_ASSERT_EQ(frt_control_open(&one.node, &control), 0);
 	CT_ASSERT_NE(one_visitor(&one, 9, 1), NULL);
 	answer = ask_for("{\"command\":\"show\",\"what\":\"adjacencies\"}\n");
@@ -260,29 +249,25 @@ CT_TEST(control, a_neighbour_is_shown)
 	CT_EXPECT_EQ(json_integer_value(json_object_get(adjacency, "router")), 9);
 	CT_EXPECT_STREQ(json_string_value(json_object_get(adjacency, "subnet")), "3:1");
 	json_decref(answer);
-	end();
 }
 
-CT_TEST(control, a_probe_of_nowhere_is_answered_at_once)
+CT_TEST_F(control, a_probe_of_nowhere_is_answered_at_once)
 {
 	json_t *answer;
 
-	begin();
 	CT_ASSERT_EQ(frt_control_open(&one.node, &control), 0);
 	answer = ask_for("{\"command\":\"probe\",\"target\":\"3:77:10.0.0.1\"}\n");
 	CT_ASSERT_NE(answer, NULL);
 	CT_EXPECT_TRUE(json_is_false(json_object_get(answer, "reached")));
 	CT_EXPECT_EQ(json_integer_value(json_object_get(answer, "answered_by")), 5);
 	json_decref(answer);
-	end();
 }
 
-CT_TEST(control, who_says_nothing_is_let_go_in_time)
+CT_TEST_F(control, who_says_nothing_is_let_go_in_time)
 {
 	char byte;
 	int fd;
 
-	begin();
 	CT_ASSERT_EQ(frt_control_open(&one.node, &control), 0);
 	fd = connect_to();
 	CT_EXPECT_EQ(send(fd, "{", 1, 0), 1);
@@ -294,16 +279,14 @@ CT_TEST(control, who_says_nothing_is_let_go_in_time)
 	run();
 	CT_EXPECT_EQ(recv(fd, &byte, 1, 0), 0);
 	close(fd);
-	end();
 }
 
-CT_TEST(control, so_many_may_ask_at_a_time)
+CT_TEST_F(control, so_many_may_ask_at_a_time)
 {
 	int fd[FRT_CONTROL_CLIENTS], more;
 	json_t *answer;
 	size_t i;
 
-	begin();
 	CT_ASSERT_EQ(frt_control_open(&one.node, &control), 0);
 	for (i = 0; i < FRT_CONTROL_CLIENTS; i++) {
 		fd[i] = connect_to();
@@ -327,7 +310,6 @@ CT_TEST(control, so_many_may_ask_at_a_time)
 	json_decref(answer);
 	for (i = 0; i < FRT_CONTROL_CLIENTS; i++)
 		close(fd[i]);
-	end();
 }
 
 /* An answer that is longer than what a socket holds. */
@@ -359,33 +341,28 @@ static bool read_some(int fd, char *buf, size_t size, size_t *len)
 	return ret > 0 || (ret < 0 && errno == EAGAIN);
 }
 
-CT_TEST(control, a_long_answer_goes_as_it_is_read)
+CT_TEST_F(control, a_long_answer_goes_as_it_is_read)
 {
 	static char buf[4u << 20];
 	size_t len = 0;
 	json_t *answer;
-	int fd;
+	int fd = ask_long();
 
-	begin();
-	fd = ask_long();
 	while (read_some(fd, buf, sizeof(buf), &len))
 		run();
 	answer = json_loadb(buf, len, 0, NULL);
 	CT_EXPECT_EQ(json_array_size(json_object_get(answer, "routers")), MANY + 1);
 	json_decref(answer);
 	close(fd);
-	end();
 }
 
-CT_TEST(control, who_does_not_read_is_let_go_in_time)
+CT_TEST_F(control, who_does_not_read_is_let_go_in_time)
 {
 	static char buf[4u << 20];
 	size_t len = 0;
 	json_t *answer;
-	int fd;
+	int fd = ask_long();
 
-	begin();
-	fd = ask_long();
 	ct_time_pass(FRT_CONTROL_MS - 1);
 	run();
 	ct_time_pass(1);
@@ -397,21 +374,18 @@ CT_TEST(control, who_does_not_read_is_let_go_in_time)
 	CT_EXPECT_GT(len, 0);
 	CT_EXPECT_EQ(answer, NULL);
 	close(fd);
-	end();
 }
 
-CT_TEST(control, who_goes_before_the_answer_leaves_nothing_behind)
+CT_TEST_F(control, who_goes_before_the_answer_leaves_nothing_behind)
 {
 	int fd;
 
-	begin();
 	CT_ASSERT_EQ(frt_control_open(&one.node, &control), 0);
 	fd = connect_to();
 	CT_EXPECT_GT(send(fd, "{\"command\":\"show\",\"what\":\"routes\"}\n", 35, 0), 0);
 	close(fd);
 	run();
 	CT_EXPECT_FALSE(frt_control_run(control));
-	end();
 }
 
 /* More subnets than are looked at before the loop goes on. */
@@ -445,16 +419,14 @@ static int ask_many_routes(void)
 	return fd;
 }
 
-CT_TEST(control, routes_are_computed_a_few_at_a_time)
+CT_TEST_F(control, routes_are_computed_a_few_at_a_time)
 {
 	static char buf[1u << 20];
 	unsigned int runs = 0;
 	size_t len = 0;
 	json_t *answer;
-	int fd;
+	int fd = ask_many_routes();
 
-	begin();
-	fd = ask_many_routes();
 	while (frt_control_run(control))
 		runs++;
 	CT_EXPECT_GT(runs, 20);
@@ -465,16 +437,12 @@ CT_TEST(control, routes_are_computed_a_few_at_a_time)
 		     rte_graph_nets(frt_routes_graph(&one.node)));
 	json_decref(answer);
 	close(fd);
-	end();
 }
 
-CT_TEST(control, who_goes_while_routes_are_computed_makes_no_more_work)
+CT_TEST_F(control, who_goes_while_routes_are_computed_makes_no_more_work)
 {
-	int fd;
+	int fd = ask_many_routes();
 
-	begin();
-	fd = ask_many_routes();
 	close(fd);
 	CT_EXPECT_FALSE(frt_control_run(control));
-	end();
 }

@@ -7,9 +7,9 @@
 #include "route_config/conf.h"
 #include "reload.h"
 
-static struct one one;
+CT_FIXTURE(device, struct one *, one_set_up, one_tear_down);
 
-CT_TEST(device, one_that_cannot_be_opened_is_tried_again)
+CT_TEST_F(device, one_that_cannot_be_opened_is_tried_again)
 {
 	fake_listen_fails = -FI_EADDRINUSE;
 	one_open(&one, NULL);
@@ -19,92 +19,79 @@ CT_TEST(device, one_that_cannot_be_opened_is_tried_again)
 	one_passes(&one, 1100);
 	CT_EXPECT_TRUE(one_device(&one, "a")->up);
 	CT_EXPECT_STREQ(one_device(&one, "a")->uri_text, "tcp://10.0.1.5:7000");
-	one_close(&one);
 }
 
-CT_TEST(device, one_that_fails_is_opened_again)
+CT_TEST_F(device, one_that_fails_is_opened_again)
 {
-	struct fake_peer *fake;
+	struct rte_peer *fake = one_visitor(&one, 9, 50);
 
-	one_open(&one, NULL);
-	fake = one_visitor(&one, 9, 50);
 	frt_device_failed(one_device(&one, "a"), -FI_EIO);
-	CT_EXPECT_TRUE(fake->closed);
+	CT_EXPECT_TRUE(fake->in->closed);
 	CT_EXPECT_EQ(one.gone, 1);
 	CT_EXPECT_FALSE(one_device(&one, "a")->up);
 	one_passes(&one, 1100);
 	CT_EXPECT_TRUE(one_device(&one, "a")->up);
-	one_close(&one);
 }
 
-static void others_begin_something(void)
+static void others_begin_something(struct rte_peer *peer)
 {
-	one_conn_req(fake_peers[1]);
-	one_heartbeat(fake_peers[2]);
+	one_conn_req(fake_peer_at(1));
+	one_heartbeat(fake_peer_at(2));
 }
 
 /* What is closed makes progress. */
-CT_TEST(device, nothing_begins_at_one_that_is_closed)
+CT_TEST_F(device, nothing_begins_at_one_that_is_closed)
 {
-	struct rte_listener *a;
 	uint32_t i;
+	struct rte_listener *a = one_device(&one, "a")->listener;
 
-	one_open(&one, NULL);
-	a = one_device(&one, "a")->listener;
 	for (i = 0; i < 3; i++)
-		fake_up(fake_arrives(a, RTE_ROUTER, 3, 1, 9 + i, "10.0.1.9"), 3, 1, 9 + i,
-			50);
-	fake_meanwhile = others_begin_something;
+		fake_greets(fake_arrives(a, RTE_ROUTER, 3, 1, 9 + i, "10.0.1.9"), 3, 1,
+			    9 + i, 50);
+	fakes.at_close = others_begin_something;
 	frt_device_failed(one_device(&one, "a"), -FI_EIO);
 	CT_EXPECT_EQ(one.requests, 1);
 	CT_EXPECT_EQ(one.late, 0);
 	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 0);
-	CT_EXPECT_TRUE(fake_peers[0]->closed);
-	CT_EXPECT_TRUE(fake_peers[2]->closed);
+	CT_EXPECT_TRUE(fake_peer_at(0)->in->closed);
+	CT_EXPECT_TRUE(fake_peer_at(2)->in->closed);
 	CT_EXPECT_EQ(one.node.guests, 0);
-	one_close(&one);
 }
 
-CT_TEST(device, a_client_s_request_is_transit_s_with_the_client)
+CT_TEST_F(device, a_client_s_request_is_transit_s_with_the_client)
 {
-	struct frt_device *a;
-	struct fake_peer *fake;
+	struct frt_device *a = one_device(&one, "a");
+	struct rte_peer *fake =
+		fake_arrives(a->listener, RTE_CLIENT, 3, 1, 77, "10.0.1.20");
 
-	one_open(&one, NULL);
-	a = one_device(&one, "a");
-	fake = fake_arrives(a->listener, RTE_CLIENT, 3, 1, 77, "10.0.1.20");
 	CT_ASSERT_NE(fake, NULL);
 	CT_EXPECT_EQ(one.node.guests, 1);
-	fake_up(fake, 3, 1, 77, 0);
+	fake_greets(fake, 3, 1, 77, 0);
 	one_conn_req(fake);
 	CT_EXPECT_EQ(one.requests, 1);
-	CT_EXPECT_EQ(one.peer, &fake->peer);
+	CT_EXPECT_EQ(one.peer, fake);
 	CT_ASSERT_NE(one.client, NULL);
 	CT_EXPECT_EQ(one.client->peers, 1);
 	CT_EXPECT_EQ(one.node.guests, 0);
-	one_close(&one);
 }
 
-CT_TEST(device, a_router_s_request_has_no_client)
+CT_TEST_F(device, a_router_s_request_has_no_client)
 {
-	struct fake_peer *fake;
+	struct rte_peer *fake;
 
-	one_open(&one, NULL);
 	fake = fake_arrives(one_device(&one, "a")->listener, RTE_ROUTER, 3, 1, 9,
 			    "10.0.1.9");
-	fake_up(fake, 3, 1, 9, 50);
+	fake_greets(fake, 3, 1, 9, 50);
 	one_conn_req(fake);
 	CT_EXPECT_EQ(one.requests, 1);
 	CT_EXPECT_EQ(one.client, NULL);
 	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 0);
-	one_close(&one);
 }
 
-CT_TEST(device, who_may_not_connect_is_rejected)
+CT_TEST_F(device, who_may_not_connect_is_rejected)
 {
 	struct rte_listener *a, *w;
 
-	one_open(&one, NULL);
 	a = one_device(&one, "a")->listener;
 	w = one_device(&one, "w")->listener;
 	CT_EXPECT_EQ(fake_arrives(a, RTE_TARGET, 3, 1, 9, "10.0.1.9"), NULL);
@@ -122,26 +109,22 @@ CT_TEST(device, who_may_not_connect_is_rejected)
 	one.node.stopping = true;
 	CT_EXPECT_EQ(fake_arrives(a, RTE_ROUTER, 3, 1, 9, "10.0.1.9"), NULL);
 	CT_EXPECT_EQ(one.node.counters.rejected, 10);
-	one_close(&one);
 }
 
-CT_TEST(device, who_connects_is_accepted_or_rejected_and_not_both)
+CT_TEST_F(device, who_connects_is_accepted_or_rejected_and_not_both)
 {
-	struct rte_listener *a;
+	struct rte_listener *a = one_device(&one, "a")->listener;
 
-	one_open(&one, NULL);
-	a = one_device(&one, "a")->listener;
 	CT_EXPECT_NE(fake_arrives(a, RTE_CLIENT, 3, 1, 9, "10.0.1.20"), NULL);
 	CT_EXPECT_EQ(fake_arrives(a, RTE_CLIENT, 3, 2, 9, "10.0.1.20"), NULL);
-	fake_accept_fails = -FI_ENOMEM;
+	fakes.accept_ret = -FI_ENOMEM;
 	fake_arrives(a, RTE_CLIENT, 3, 1, 9, "10.0.1.21");
 	CT_EXPECT_EQ(one.node.counters.accepted, 1);
 	CT_EXPECT_EQ(one.node.counters.rejected, 2);
 	CT_EXPECT_EQ(one.node.guests, 1);
-	one_close(&one);
 }
 
-CT_TEST(device, a_private_wan_is_for_one_other_as)
+CT_TEST_F(device, a_private_wan_is_for_one_other_as)
 {
 	static const char text[] = ONE_ROUTER ONE_DEVICE("a", 3, 1, "")
 		ONE_DEVICE("w", 0, 7, "peer_as = 4\nkey_file = /k\nkey_id = 1\n");
@@ -152,25 +135,21 @@ CT_TEST(device, a_private_wan_is_for_one_other_as)
 	CT_EXPECT_EQ(fake_arrives(w, RTE_ROUTER, 5, 7, 9, "10.0.7.9"), NULL);
 	CT_EXPECT_EQ(one.node.counters.unknown_as, 1);
 	CT_EXPECT_NE(fake_arrives(w, RTE_ROUTER, 4, 7, 9, "10.0.7.9"), NULL);
-	one_close(&one);
 }
 
-CT_TEST(device, one_host_has_so_many_connections_and_some_to_be_told_so)
+CT_TEST_F(device, one_host_has_so_many_connections_and_some_to_be_told_so)
 {
-	struct rte_listener *a;
 	uint32_t i;
+	struct rte_listener *a = one_device(&one, "a")->listener;
 
-	one_open(&one, NULL);
-	a = one_device(&one, "a")->listener;
 	/* 2 of the file, and 16. */
 	for (i = 0; i < 18; i++)
 		CT_EXPECT_NE(fake_arrives(a, RTE_CLIENT, 3, 1, i + 1, "10.0.1.20"), NULL);
 	CT_EXPECT_EQ(fake_arrives(a, RTE_CLIENT, 3, 1, 99, "10.0.1.20"), NULL);
 	CT_EXPECT_NE(fake_arrives(a, RTE_CLIENT, 3, 1, 99, "10.0.1.21"), NULL);
 	/* One that goes makes room. */
-	fake_down(fake_peers[0], FI_ECONNABORTED);
+	fake_goes(fake_peer_at(0), FI_ECONNABORTED);
 	CT_EXPECT_NE(fake_arrives(a, RTE_CLIENT, 3, 1, 99, "10.0.1.20"), NULL);
-	one_close(&one);
 }
 
 static const char *host(uint32_t i)
@@ -181,13 +160,11 @@ static const char *host(uint32_t i)
 	return text;
 }
 
-CT_TEST(device, one_host_has_so_many_that_have_said_nothing)
+CT_TEST_F(device, one_host_has_so_many_that_have_said_nothing)
 {
-	struct rte_listener *a;
 	uint32_t i;
+	struct rte_listener *a = one_device(&one, "a")->listener;
 
-	one_open(&one, NULL);
-	a = one_device(&one, "a")->listener;
 	for (i = 0; i < 128; i++)
 		CT_ASSERT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(0)), NULL);
 	CT_EXPECT_EQ(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(0)), NULL);
@@ -199,16 +176,13 @@ CT_TEST(device, one_host_has_so_many_that_have_said_nothing)
 		CT_ASSERT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(2)), NULL);
 	fake_flags = 0;
 	CT_EXPECT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(2)), NULL);
-	one_close(&one);
 }
 
-CT_TEST(device, who_has_been_silent_for_longest_makes_room)
+CT_TEST_F(device, who_has_been_silent_for_longest_makes_room)
 {
-	struct rte_listener *a;
 	uint32_t i;
+	struct rte_listener *a = one_device(&one, "a")->listener;
 
-	one_open(&one, NULL);
-	a = one_device(&one, "a")->listener;
 	CT_ASSERT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(0)), NULL);
 	one_passes(&one, 10);
 	for (i = 1; i < 512; i++)
@@ -217,54 +191,47 @@ CT_TEST(device, who_has_been_silent_for_longest_makes_room)
 	CT_EXPECT_EQ(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(50)), NULL);
 	one_passes(&one, 300);
 	CT_EXPECT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(50)), NULL);
-	CT_EXPECT_TRUE(fake_peers[0]->closed);
-	CT_EXPECT_FALSE(fake_peers[1]->closed);
+	CT_EXPECT_TRUE(fake_peer_at(0)->in->closed);
+	CT_EXPECT_FALSE(fake_peer_at(1)->in->closed);
 	CT_EXPECT_EQ(one.node.guests, 512);
-	one_close(&one);
 }
 
-static void another_comes(void)
+static void another_comes(struct rte_peer *peer)
 {
 	CT_EXPECT_NE(fake_arrives(one_device(&one, "a")->listener, RTE_ROUTER, 3, 1, 9,
 				  host(51)),
 		     NULL);
 }
 
-CT_TEST(device, who_comes_while_one_is_closed_closes_another)
+CT_TEST_F(device, who_comes_while_one_is_closed_closes_another)
 {
-	struct rte_listener *a;
 	uint32_t i;
+	struct rte_listener *a = one_device(&one, "a")->listener;
 
-	one_open(&one, NULL);
-	a = one_device(&one, "a")->listener;
 	for (i = 0; i < 512; i++)
 		CT_ASSERT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(i / 100)), NULL);
 	one_passes(&one, 300);
-	fake_meanwhile = another_comes;
+	fakes.at_close = another_comes;
 	CT_EXPECT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, host(50)), NULL);
-	CT_EXPECT_TRUE(fake_peers[0]->closed);
+	CT_EXPECT_TRUE(fake_peer_at(0)->in->closed);
 	CT_EXPECT_EQ(one.node.guests, 513);
 	/* The same, for those whose time is over. */
-	fake_meanwhile = another_comes;
+	fakes.at_close = another_comes;
 	one_passes(&one, 60000);
 	CT_EXPECT_EQ(one.node.guests, 0);
-	one_close(&one);
 }
 
-CT_TEST(device, without_memory_who_is_silent_goes)
+CT_TEST_F(device, without_memory_who_is_silent_goes)
 {
-	struct rte_listener *a;
+	struct rte_listener *a = one_device(&one, "a")->listener;
 
-	one_open(&one, NULL);
-	a = one_device(&one, "a")->listener;
 	CT_ASSERT_NE(fake_arrives(a, RTE_CLIENT, 3, 1, 9, host(0)), NULL);
-	fake_crowded = true;
+	fakes.crowded = true;
 	CT_EXPECT_EQ(fake_arrives(a, RTE_CLIENT, 3, 1, 9, host(1)), NULL);
-	CT_EXPECT_FALSE(fake_peers[0]->closed);
+	CT_EXPECT_FALSE(fake_peer_at(0)->in->closed);
 	one_passes(&one, 300);
 	CT_EXPECT_EQ(fake_arrives(a, RTE_CLIENT, 3, 1, 9, host(1)), NULL);
-	CT_EXPECT_TRUE(fake_peers[0]->closed);
-	one_close(&one);
+	CT_EXPECT_TRUE(fake_peer_at(0)->in->closed);
 }
 
 static struct rlimit old_limit;
@@ -284,14 +251,12 @@ static uint32_t descriptors_until(int fd, int held[64])
 	return count;
 }
 
-CT_TEST(device, the_last_descriptors_are_for_neighbours_and_for_its_own)
+CT_TEST_F(device, the_last_descriptors_are_for_neighbours_and_for_its_own)
 {
-	struct rte_listener *a;
 	uint32_t count;
 	int held[64];
+	struct rte_listener *a = one_device(&one, "a")->listener;
 
-	one_open(&one, NULL);
-	a = one_device(&one, "a")->listener;
 	getrlimit(RLIMIT_NOFILE, &old_limit);
 	count = descriptors_until(55, held);
 	CT_EXPECT_NE(fake_arrives(a, RTE_CLIENT, 3, 1, 9, host(0)), NULL);
@@ -307,85 +272,73 @@ CT_TEST(device, the_last_descriptors_are_for_neighbours_and_for_its_own)
 	CT_EXPECT_NE(fake_arrives(a, RTE_CLIENT, 3, 1, 9, host(0)), NULL);
 	CT_EXPECT_FALSE(one.node.scarce);
 	setrlimit(RLIMIT_NOFILE, &old_limit);
-	one_close(&one);
 }
 
-CT_TEST(device, without_memory_for_connections_routers_still_come)
+CT_TEST_F(device, without_memory_for_connections_routers_still_come)
 {
-	struct rte_listener *a;
+	struct rte_listener *a = one_device(&one, "a")->listener;
 
-	one_open(&one, NULL);
-	a = one_device(&one, "a")->listener;
-	fake_crowded = true;
+	fakes.crowded = true;
 	CT_EXPECT_EQ(fake_arrives(a, RTE_CLIENT, 3, 1, 9, "10.0.1.20"), NULL);
 	CT_EXPECT_NE(fake_arrives(a, RTE_ROUTER, 3, 1, 9, "10.0.1.9"), NULL);
 	fake_flags = RTE_PREAMBLE_CONN;
 	CT_EXPECT_EQ(fake_arrives(a, RTE_ROUTER, 3, 1, 8, "10.0.1.8"), NULL);
-	fake_crowded = false;
+	fakes.crowded = false;
 	CT_EXPECT_NE(fake_arrives(a, RTE_CLIENT, 3, 1, 9, "10.0.1.20"), NULL);
-	one_close(&one);
 }
 
-CT_TEST(device, who_says_nothing_or_what_begins_nothing_is_closed)
+CT_TEST_F(device, who_says_nothing_or_what_begins_nothing_is_closed)
 {
-	struct rte_listener *a;
-	struct fake_peer *fake;
+	struct rte_listener *a = one_device(&one, "a")->listener;
+	struct rte_peer *fake = fake_arrives(a, RTE_CLIENT, 3, 1, 77, "10.0.1.20");
 
-	one_open(&one, NULL);
-	a = one_device(&one, "a")->listener;
-	fake = fake_arrives(a, RTE_CLIENT, 3, 1, 77, "10.0.1.20");
 	one_passes(&one, 9900);
-	CT_EXPECT_FALSE(fake->closed);
+	CT_EXPECT_FALSE(fake->in->closed);
 	one_passes(&one, 200);
-	CT_EXPECT_TRUE(fake->closed);
-	CT_EXPECT_EQ(fake->status, FI_ETIMEDOUT);
+	CT_EXPECT_TRUE(fake->in->closed);
+	CT_EXPECT_EQ(fake->in->status, FI_ETIMEDOUT);
 	CT_EXPECT_EQ(one.node.counters.silent, 1);
 	/* A client is no neighbour. */
 	fake = fake_arrives(a, RTE_CLIENT, 3, 1, 77, "10.0.1.20");
-	fake_up(fake, 3, 1, 77, 0);
+	fake_greets(fake, 3, 1, 77, 0);
 	one_heartbeat(fake);
-	CT_EXPECT_TRUE(fake->bad);
+	CT_EXPECT_NE(fake->in->what, NULL);
 	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 0);
-	one_close(&one);
 }
 
 /* --- Another file --- */
 
-CT_TEST(reload, connections_stay_where_devices_do)
-{
-	struct fake_peer *fake;
-	struct frt_device *a;
+CT_FIXTURE(reload, struct one *, one_set_up, one_tear_down);
 
-	one_open(&one, NULL);
-	a = one_device(&one, "a");
-	fake = one_visitor(&one, 9, 50);
+CT_TEST_F(reload, connections_stay_where_devices_do)
+{
+	struct frt_device *a = one_device(&one, "a");
+	struct rte_peer *fake = one_visitor(&one, 9, 50);
+
 	CT_EXPECT_EQ(frt_reconfigure(&one.node, conf_parse(ONE_TEXT(
 							"cost = 7\ntransit = no\n"
 							"router = tcp://10.0.1.33:1\n"))),
 		     0);
 	one_turn(&one);
 	CT_EXPECT_EQ(one_device(&one, "a"), a);
-	CT_EXPECT_FALSE(fake->closed);
+	CT_EXPECT_FALSE(fake->in->closed);
 	CT_EXPECT_EQ(a->config->cost, 7000);
 	CT_EXPECT_EQ(a->net->device, a->config);
 	CT_EXPECT_EQ(a->file, one.node.file);
 	/* The new router is tried. */
-	CT_EXPECT_EQ(fake_last()->peer.address.in.sin_port, htons(1));
+	CT_EXPECT_EQ(fakes.last->address.in.sin_port, htons(1));
 	/* And no more once it is left out. */
 	CT_EXPECT_EQ(frt_reconfigure(&one.node, conf_parse(ONE_TEXT(""))), 0);
 	one_turn(&one);
-	CT_EXPECT_TRUE(fake_last()->closed);
-	CT_EXPECT_FALSE(fake->closed);
-	one_close(&one);
+	CT_EXPECT_TRUE(fakes.last->in->closed);
+	CT_EXPECT_FALSE(fake->in->closed);
 }
 
-CT_TEST(reload, signs_of_life_stay_as_they_were)
+CT_TEST_F(reload, signs_of_life_stay_as_they_were)
 {
 	const struct rte_config_routing *routing;
-	struct frt_device *a;
+	struct frt_device *a = one_device(&one, "a");
 
-	one_open(&one, NULL);
-	a = one_device(&one, "a");
 	CT_EXPECT_EQ(frt_reconfigure(
 			     &one.node,
 			     conf_parse(
@@ -397,21 +350,18 @@ CT_TEST(reload, signs_of_life_stay_as_they_were)
 	CT_EXPECT_EQ(routing->heartbeat, 1000);
 	CT_EXPECT_EQ(routing->heartbeat_loss, 3);
 	CT_EXPECT_EQ(routing->connect_timeout, 2000);
-	one_close(&one);
 }
 
-CT_TEST(reload, devices_come_go_and_change)
+CT_TEST_F(reload, devices_come_go_and_change)
 {
 	static const char other[] =
 		"[router]\nid = 5\n" ONE_DEVICE("a", 3, 1, "frag = 4K\n")
 			ONE_DEVICE("c", 3, 3, "");
-	struct fake_peer *fake;
+	struct rte_peer *fake = one_visitor(&one, 9, 50);
 
-	one_open(&one, NULL);
-	fake = one_visitor(&one, 9, 50);
 	CT_EXPECT_EQ(frt_reconfigure(&one.node, conf_parse(other)), 0);
 	one_turn(&one);
-	CT_EXPECT_TRUE(fake->closed);
+	CT_EXPECT_TRUE(fake->in->closed);
 	CT_EXPECT_EQ(one.node.devices, 2);
 	CT_EXPECT_EQ(one_device(&one, "b"), NULL);
 	CT_EXPECT_EQ(one_device(&one, "w"), NULL);
@@ -419,10 +369,9 @@ CT_TEST(reload, devices_come_go_and_change)
 	CT_EXPECT_TRUE(one_device(&one, "a")->up);
 	CT_EXPECT_EQ(one_device(&one, "a")->config->frag, 4096);
 	CT_EXPECT_TRUE(one_device(&one, "c")->up);
-	one_close(&one);
 }
 
-CT_TEST(reload, the_policy_changes_and_the_identity_does_not)
+CT_TEST_F(reload, the_policy_changes_and_the_identity_does_not)
 {
 	static const char policy[] =
 		"[router]\nid = 5\nmetric = hops\n" ONE_DEVICE("a", 3, 1, "")
@@ -431,7 +380,6 @@ CT_TEST(reload, the_policy_changes_and_the_identity_does_not)
 		"[router]\nid = 6\n" ONE_DEVICE("a", 3, 1, "") ONE_DEVICE("b", 3, 2, "");
 	struct frt_file *file;
 
-	one_open(&one, NULL);
 	CT_EXPECT_EQ(frt_reconfigure(&one.node, conf_parse(policy)), 0);
 	CT_EXPECT_EQ(one.node.file->config->router.policy.metric[0], RTE_HOPS);
 	file = one.node.file;
@@ -440,5 +388,4 @@ CT_TEST(reload, the_policy_changes_and_the_identity_does_not)
 	one.node.path = "/nowhere";
 	CT_EXPECT_NE(frt_reload(&one.node), 0);
 	CT_EXPECT_EQ(one.node.file, file);
-	one_close(&one);
 }

@@ -17,19 +17,20 @@
 #define GBPS UINT64_C(1000000000)
 #define MS 1000000u
 
-static struct one one;
 static struct frt_transit transits[4];
 static json_t *document;
 
-static void begin(void)
+static void set_up(struct one **t)
 {
 	one_open(&one, NULL);
 	frt_transit_ops.open(&one.node);
 	ct_time_pass(60000);
 }
 
-static void end(void)
+static void tear_down(struct one **t)
 {
+	if (!one.node.file)
+		return;
 	json_decref(document);
 	document = NULL;
 	frt_transit_ops.close(&one.node);
@@ -65,14 +66,14 @@ static void side(struct frt_transit *transit, enum frt_from from, const char *de
 		 uint32_t subnet, const char *host)
 {
 	struct frt_side *it = &transit->side[from];
-	struct fake_peer *fake;
+	struct rte_peer *fake;
 
 	fake = fake_arrives(one_device(&one, device)->listener, RTE_CLIENT, 3, subnet, 77,
 			    host);
 	CT_ASSERT_NE(fake, NULL);
 	it->transit = transit;
 	it->device = one_device(&one, device);
-	it->peer = &fake->peer;
+	it->peer = fake;
 	it->end = true;
 	snprintf(it->text, sizeof(it->text), "%s", host);
 }
@@ -105,9 +106,10 @@ static void waits(uint32_t at, enum frt_from from, uint32_t queued, uint64_t ms)
 	lane->stall_at = frt_worker_now() - ms * MS;
 }
 
-CT_TEST(documents, who_gives_no_credit_is_the_blocker)
+CT_FIXTURE(documents, struct one *, set_up, tear_down);
+
+CT_TEST_F(documents, who_gives_no_credit_is_the_blocker)
 {
-	begin();
 	passes(0, "10.0.1.20", "10.0.2.30");
 	passes(1, "10.0.1.21", "10.0.2.30");
 	passes(2, "10.0.1.22", "10.0.2.31");
@@ -139,7 +141,6 @@ CT_TEST(documents, who_gives_no_credit_is_the_blocker)
 	CT_EXPECT_STREQ(text_in("waiting", 2, "waits"), "10.0.1.20");
 	CT_EXPECT_STREQ(text_in("waiting", 3, "waits"), "10.0.1.23");
 	over(4);
-	end();
 }
 
 static void has_passed(uint32_t at, uint64_t bytes)
@@ -148,9 +149,8 @@ static void has_passed(uint32_t at, uint64_t bytes)
 	transits[at].side[FRT_OUT].lane[RTE_RESPONSES].bytes += bytes - bytes / 2;
 }
 
-CT_TEST(documents, the_busiest_connections_are_first)
+CT_TEST_F(documents, the_busiest_connections_are_first)
 {
-	begin();
 	passes(0, "10.0.1.20", "10.0.2.30");
 	passes(1, "10.0.1.21", "10.0.2.31");
 	passes(2, "10.0.1.22", "10.0.2.32");
@@ -174,7 +174,6 @@ CT_TEST(documents, the_busiest_connections_are_first)
 	CT_EXPECT_EQ(number_in("connections", 0, "bytes_per_second"), 100);
 	CT_EXPECT_EQ(number_in("connections", 2, "bytes_per_second"), 0);
 	over(3);
-	end();
 }
 
 /* --- Why --- */
@@ -262,9 +261,8 @@ static json_int_t step_cost(size_t route, size_t step)
 				"bandwidth"));
 }
 
-CT_TEST(documents, why_has_what_each_subnet_costs_and_how_far_others_are_behind)
+CT_TEST_F(documents, why_has_what_each_subnet_costs_and_how_far_others_are_behind)
 {
-	begin();
 	others();
 	why("3:1", "3:3");
 	CT_ASSERT_EQ(entries_of("routes"), 2);
@@ -277,50 +275,43 @@ CT_TEST(documents, why_has_what_each_subnet_costs_and_how_far_others_are_behind)
 	CT_EXPECT_EQ(member("routes", 0, "by"), NULL);
 	CT_EXPECT_STREQ(text_in("routes", 1, "differs_in"), "bandwidth");
 	CT_EXPECT_EQ(number_in("routes", 1, "by"), 2020000 - 240000);
-	end();
 }
 
-CT_TEST(documents, why_leaves_out_the_wans_of_third_as_alone)
+CT_TEST_F(documents, why_leaves_out_the_wans_of_third_as_alone)
 {
-	begin();
 	others();
 	why("3:1", "3:3");
 	CT_EXPECT_TRUE(left_out(6, "0:40"));
 	why("3:1", "4:1");
 	CT_EXPECT_FALSE(left_out(6, "0:40"));
-	end();
 }
 
-CT_TEST(documents, why_has_the_status_that_a_connection_has)
+CT_TEST_F(documents, why_has_the_status_that_a_connection_has)
 {
-	begin();
 	others();
 	why("3:1", "3:1");
 	CT_EXPECT_EQ(json_integer_value(json_object_get(document, "status")), ELOOP);
 	why("3:1", "3:77");
 	CT_EXPECT_EQ(json_integer_value(json_object_get(document, "status")),
 		     FI_ENETUNREACH);
-	end();
 }
 
 /* --- Metrics --- */
 
-CT_TEST(documents, rates_are_exported_in_bytes)
+CT_TEST_F(documents, rates_are_exported_in_bytes)
 {
 	char *text;
 	size_t len;
 
-	begin();
 	one_device(&one, "a")->rate = 8 * GBPS;
 	text = frt_metrics_text(&one.node, &len);
 	CT_ASSERT_NE(text, NULL);
 	CT_EXPECT_STRSTR(text, "\ncairn_router_device_rate_bytes_per_second{device=\"a\","
 			       "subnet=\"3:1\"} 1000000000\n");
 	free(text);
-	end();
 }
 
-CT_TEST(documents, whoever_was_not_let_in_is_exported_by_the_reason)
+CT_TEST_F(documents, whoever_was_not_let_in_is_exported_by_the_reason)
 {
 	static const struct {
 		enum rte_denial why;
@@ -333,7 +324,6 @@ CT_TEST(documents, whoever_was_not_let_in_is_exported_by_the_reason)
 	char line[80], *text;
 	size_t len, i;
 
-	begin();
 	for (i = 0; i < CRN_COUNT(rows); i++)
 		one.node.counters.denied[rows[i].why] = 10 + i;
 	text = frt_metrics_text(&one.node, &len);
@@ -345,7 +335,6 @@ CT_TEST(documents, whoever_was_not_let_in_is_exported_by_the_reason)
 		CT_EXPECT_STRSTR(text, line);
 	}
 	free(text);
-	end();
 }
 
 static bool exported(const char *line)
@@ -358,20 +347,17 @@ static bool exported(const char *line)
 	return is;
 }
 
-CT_TEST(documents, what_a_peer_has_sent_stays_counted_when_it_has_gone)
+CT_TEST_F(documents, what_a_peer_has_sent_stays_counted_when_it_has_gone)
 {
 	static const char line[] = "\ncairn_router_device_received_bytes_total{device="
 				   "\"a\",subnet=\"3:1\"} 4711\n";
-	struct fake_peer *fake;
+	struct rte_peer *fake = one_visitor(&one, 6, 1);
 
-	begin();
-	fake = one_visitor(&one, 6, 1);
 	CT_ASSERT_NE(fake, NULL);
-	fake->peer.stats_rx_bytes = 4711;
+	fake->stats_rx_bytes = 4711;
 	CT_EXPECT_TRUE(exported(line));
-	fake_down(fake, FI_ECONNABORTED);
+	fake_goes(fake, FI_ECONNABORTED);
 	one_turn(&one);
 	CT_EXPECT_EQ(one_adjacent(&one, 6), NULL);
 	CT_EXPECT_TRUE(exported(line));
-	end();
 }

@@ -12,11 +12,10 @@
 #include "one.h"
 #include "transit/inside.h"
 
-static struct one one;
 static struct frt_transit transits[3];
 static int manager = -1;
 
-static void begin(void)
+static void set_up(struct one **t)
 {
 	one_open(&one, NULL);
 	frt_transit_ops.open(&one.node);
@@ -35,7 +34,7 @@ static void over(uint32_t at)
 	crn_list_del(&transits[at].entry);
 }
 
-static void end(void)
+static void tear_down(struct one **t)
 {
 	frt_drain_close(&one.node);
 	frt_transit_ops.close(&one.node);
@@ -47,9 +46,10 @@ static const struct rte_lsa *own(void)
 	return rte_lsdb_get(rte_sync_db(one.node.sync), 3, 5, crn_now_ms());
 }
 
-CT_TEST(drain, others_are_told_that_it_drains_and_that_it_does_not)
+CT_FIXTURE(drain, struct one *, set_up, tear_down);
+
+CT_TEST_F(drain, others_are_told_that_it_drains_and_that_it_does_not)
 {
-	begin();
 	frt_drain_begin(&one.node);
 	one_passes(&one, 200);
 	CT_EXPECT_EQ(own()->flags & RTE_LSA_DRAIN, RTE_LSA_DRAIN);
@@ -58,21 +58,17 @@ CT_TEST(drain, others_are_told_that_it_drains_and_that_it_does_not)
 	CT_EXPECT_EQ(own()->flags & RTE_LSA_DRAIN, 0);
 	/* And nothing of it is left. */
 	CT_EXPECT_FALSE(crn_deadline_pending(&one.node.draining.look));
-	end();
 }
 
-CT_TEST(drain, without_exit_it_stays)
+CT_TEST_F(drain, without_exit_it_stays)
 {
-	begin();
 	frt_drain_begin(&one.node);
 	one_passes(&one, 10 * FRT_DRAIN_QUIET);
 	CT_EXPECT_FALSE(one.node.leave);
-	end();
 }
 
-CT_TEST(drain, exit_waits_for_every_connection_and_a_little_longer)
+CT_TEST_F(drain, exit_waits_for_every_connection_and_a_little_longer)
 {
-	begin();
 	passes(0, FRT_OPEN);
 	passes(1, FRT_REACHING);
 	/* One that was refused counts for nothing. */
@@ -96,12 +92,10 @@ CT_TEST(drain, exit_waits_for_every_connection_and_a_little_longer)
 	one_passes(&one, 2 * FRT_DRAIN_LOOK + 10);
 	CT_EXPECT_TRUE(one.node.leave);
 	over(2);
-	end();
 }
 
-CT_TEST(drain, exit_comes_at_the_deadline_whatever_is_left)
+CT_TEST_F(drain, exit_comes_at_the_deadline_whatever_is_left)
 {
-	begin();
 	passes(0, FRT_OPEN);
 	frt_drain_exit(&one.node, 3100);
 	one_passes(&one, 3090);
@@ -109,12 +103,10 @@ CT_TEST(drain, exit_comes_at_the_deadline_whatever_is_left)
 	one_passes(&one, 20);
 	CT_EXPECT_TRUE(one.node.leave);
 	over(0);
-	end();
 }
 
-CT_TEST(drain, exit_may_be_asked_for_later_and_undone)
+CT_TEST_F(drain, exit_may_be_asked_for_later_and_undone)
 {
-	begin();
 	passes(0, FRT_OPEN);
 	frt_drain_begin(&one.node);
 	one_passes(&one, 500);
@@ -129,7 +121,6 @@ CT_TEST(drain, exit_may_be_asked_for_later_and_undone)
 	frt_drain_begin(&one.node);
 	CT_EXPECT_FALSE(one.node.draining.exit);
 	over(0);
-	end();
 }
 
 static void manager_open(char path[96])
@@ -152,11 +143,10 @@ static void expect_told(const char *text)
 	CT_EXPECT_STREQ(told, text);
 }
 
-CT_TEST(drain, the_service_manager_is_told_what_is_left)
+CT_TEST_F(drain, the_service_manager_is_told_what_is_left)
 {
 	char path[96];
 
-	begin();
 	manager_open(path);
 	passes(0, FRT_OPEN);
 	passes(1, FRT_OPEN);
@@ -174,5 +164,4 @@ CT_TEST(drain, the_service_manager_is_told_what_is_left)
 	unsetenv("NOTIFY_SOCKET");
 	close(manager);
 	unlink(path);
-	end();
 }

@@ -147,13 +147,12 @@ static json_int_t faults_in(json_t *document)
 	return count;
 }
 
-CT_TEST(fault, comes_and_goes)
-{
-	struct rte_port *port;
-	struct one one;
+CT_FIXTURE(fault, struct one *, one_set_up, one_tear_down);
 
-	one_open(&one, NULL);
-	port = frt_device_port(one_device(&one, "a"));
+CT_TEST_F(fault, comes_and_goes)
+{
+	struct rte_port *port = frt_device_port(one_device(&one, "a"));
+
 	rte_faults_init(&one.node.faults);
 	CT_ASSERT_EQ(parse("\"do\":\"set\",\"act\":\"blackhole\",\"peer\":\"2\""), NULL);
 	CT_EXPECT_EQ(faults_in(frt_inject(&one.node, &request.fault)), 1);
@@ -169,5 +168,4 @@ CT_TEST(fault, comes_and_goes)
 	CT_EXPECT_EQ(faults_in(frt_inject(&one.node, &request.fault)), 0);
 	CT_ASSERT_EQ(parse("\"do\":\"show\""), NULL);
 	CT_EXPECT_EQ(faults_in(frt_inject(&one.node, &request.fault)), 0);
-	one_close(&one);
 }

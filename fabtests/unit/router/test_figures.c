@@ -18,7 +18,6 @@ static const char *const fig3[] = {"examples/route/fig3/r1.conf",
 				   "examples/route/fig3/r4.conf",
 				   "examples/route/fig3/r5.conf"};
 
-static struct world world;
 static struct rct_sim sim;
 
 static void sim_open(void)
@@ -128,16 +127,17 @@ static uint32_t ask_everything(void)
 	return asked;
 }
 
-CT_TEST(figures, routers_of_figures_1_and_2_decide_as_simulated)
+CT_FIXTURE(figures, struct world *, NULL, world_tear_down);
+
+CT_TEST_F(figures, routers_of_figures_1_and_2_decide_as_simulated)
 {
 	world_open(&world, fig, sizeof(fig) / sizeof(fig[0]));
 	sim_open();
 	CT_EXPECT_GT(ask_everything(), 100);
 	rct_sim_close(&sim);
-	world_close(&world);
 }
 
-CT_TEST(figures, and_those_of_figure_3_whichever_has_failed)
+CT_TEST_F(figures, and_those_of_figure_3_whichever_has_failed)
 {
 	char what[16];
 	uint32_t i;
@@ -154,10 +154,9 @@ CT_TEST(figures, and_those_of_figure_3_whichever_has_failed)
 		rct_sim_close(&sim);
 		world.down[i] = false;
 	}
-	world_close(&world);
 }
 
-CT_TEST(figures, the_private_wan_is_left_when_its_other_end_is_gone)
+CT_TEST_F(figures, the_private_wan_is_left_when_its_other_end_is_gone)
 {
 	const struct rte_subnet from = {3, 3}, to = {4, 2};
 	char text[WORLD_TEXT];
@@ -170,5 +169,4 @@ CT_TEST(figures, the_private_wan_is_left_when_its_other_end_is_gone)
 	world_tell(&world);
 	world_ask(&world, world_router(&world, 3, 4), from, to, text);
 	CT_EXPECT_STRSTR(text, ": 3,1,W0,2");
-	world_close(&world);
 }

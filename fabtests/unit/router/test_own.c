@@ -17,7 +17,6 @@ static const char *const texts[] = {
 	ROUTER(5, 2, 3), ROUTER(6, 1, 2),
 };
 
-static struct world world;
 static struct frt_answer answer;
 
 static void own(uint32_t subnet, uint8_t ttl)
@@ -29,11 +28,17 @@ static void own(uint32_t subnet, uint8_t ttl)
 	frt_route_own(&world.node[0], &req, &answer);
 }
 
-CT_TEST(own, a_way_begins_with_the_next_router)
+static void set_up(struct world **t)
+{
+	world_open_texts(&world, texts, 5);
+}
+
+CT_FIXTURE(own, struct world *, set_up, world_tear_down);
+
+CT_TEST_F(own, a_way_begins_with_the_next_router)
 {
 	const char *why;
 
-	world_open_texts(&world, texts, 5);
 	CT_EXPECT_EQ(rte_uri_parse("tcp://10.3.2.1:7000",
 				   &world_device(&world, 0, 3, 2)->uri, &why),
 		     0);
@@ -49,48 +54,40 @@ CT_TEST(own, a_way_begins_with_the_next_router)
 	CT_EXPECT_EQ(answer.device, world_device(&world, 0, 3, 2));
 	CT_EXPECT_EQ(answer.source.subnet, 2);
 	CT_EXPECT_EQ(answer.source.host, 0x0a030201);
-	world_close(&world);
 }
 
-CT_TEST(own, a_target_on_its_own_subnet_needs_no_router)
+CT_TEST_F(own, a_target_on_its_own_subnet_needs_no_router)
 {
-	world_open_texts(&world, texts, 5);
 	own(1, 5);
 	CT_EXPECT_EQ(answer.what, FRT_DELIVER);
 	CT_EXPECT_EQ(answer.hops, 0);
-	world_close(&world);
 }
 
-CT_TEST(own, a_device_that_does_not_work_leads_nowhere)
+CT_TEST_F(own, a_device_that_does_not_work_leads_nowhere)
 {
-	world_open_texts(&world, texts, 5);
 	world_device(&world, 0, 3, 1)->up = false;
 	world_tell(&world);
 	own(1, 5);
 	CT_ASSERT_EQ(answer.what, FRT_FORWARD);
 	CT_EXPECT_EQ(answer.router, 6);
 	CT_EXPECT_EQ(answer.device, world_device(&world, 0, 3, 2));
-	world_close(&world);
 }
 
-CT_TEST(own, what_nobody_is_on_is_refused)
+CT_TEST_F(own, what_nobody_is_on_is_refused)
 {
-	world_open_texts(&world, texts, 5);
 	own(9, 5);
 	CT_EXPECT_EQ(answer.what, FRT_REFUSE);
 	CT_EXPECT_EQ(answer.status, FI_ENETUNREACH);
 	own(4, 0);
 	CT_EXPECT_EQ(answer.what, FRT_REFUSE);
 	CT_EXPECT_EQ(answer.status, ETIME);
-	world_close(&world);
 }
 
-CT_TEST(own, a_subnet_where_it_meets_nobody_is_none_of_its_ways)
+CT_TEST_F(own, a_subnet_where_it_meets_nobody_is_none_of_its_ways)
 {
 	struct rte_route routes[RTE_ALTERNATIVES];
 	const struct rte_graph *graph;
 
-	world_open_texts(&world, texts, 5);
 	world.cut = world_device(&world, 0, 3, 2);
 	world_tell(&world);
 	graph = frt_routes_graph(&world.node[0]);
@@ -104,16 +101,13 @@ CT_TEST(own, a_subnet_where_it_meets_nobody_is_none_of_its_ways)
 	CT_ASSERT_EQ(answer.what, FRT_FORWARD);
 	CT_EXPECT_EQ(answer.router, 6);
 	CT_EXPECT_EQ(answer.device, world_device(&world, 0, 3, 1));
-	world_close(&world);
 }
 
-CT_TEST(own, routes_are_told_best_first)
+CT_TEST_F(own, routes_are_told_best_first)
 {
 	struct rte_route routes[RTE_ALTERNATIVES];
-	const struct rte_graph *graph;
+	const struct rte_graph *graph = frt_routes_graph(&world.node[0]);
 
-	world_open_texts(&world, texts, 5);
-	graph = frt_routes_graph(&world.node[0]);
 	CT_ASSERT_EQ(frt_routes_find(&world.node[0], rte_graph_net(graph, 3, 3), routes,
 				     RTE_ALTERNATIVES),
 		     2);
@@ -131,5 +125,4 @@ CT_TEST(own, routes_are_told_best_first)
 	CT_EXPECT_EQ(frt_routes_find(&world.node[0], rte_graph_net(graph, 3, 2), routes,
 				     RTE_ALTERNATIVES),
 		     0);
-	world_close(&world);
 }

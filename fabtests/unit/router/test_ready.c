@@ -3,32 +3,28 @@
 #include "one.h"
 #include "ready.h"
 
-static struct one one;
 static char why[FRT_READY_SIZE];
 
-CT_TEST(ready, when_its_devices_are_open)
+CT_FIXTURE(ready, struct one *, one_set_up, one_tear_down);
+
+CT_TEST_F(ready, when_its_devices_are_open)
 {
-	one_open(&one, NULL);
 	CT_EXPECT_TRUE(frt_ready(&one.node, why));
 	one_device(&one, "b")->up = false;
 	CT_EXPECT_FALSE(frt_ready(&one.node, why));
 	CT_EXPECT_STRSTR(why, "device b is not open");
 	one_device(&one, "b")->up = true;
-	one_close(&one);
 }
 
-CT_TEST(ready, when_routers_have_said_what_they_know)
+CT_TEST_F(ready, when_routers_have_said_what_they_know)
 {
-	one_open(&one, NULL);
 	CT_ASSERT_NE(one_visitor(&one, 6, 1), NULL);
 	CT_EXPECT_FALSE(frt_ready(&one.node, why));
 	CT_EXPECT_STRSTR(why, "router 6 has not said yet");
-	one_close(&one);
 }
 
-CT_TEST(ready, while_it_takes_connections)
+CT_TEST_F(ready, while_it_takes_connections)
 {
-	one_open(&one, NULL);
 	one.node.drain = true;
 	CT_EXPECT_FALSE(frt_ready(&one.node, why));
 	CT_EXPECT_STRSTR(why, "drain");
@@ -37,5 +33,4 @@ CT_TEST(ready, while_it_takes_connections)
 	CT_EXPECT_FALSE(frt_ready(&one.node, why));
 	CT_EXPECT_STRSTR(why, "ends");
 	one.node.stopping = false;
-	one_close(&one);
 }

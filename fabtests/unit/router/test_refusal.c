@@ -12,8 +12,6 @@
 #include "reload.h"
 #include "route_config/conf.h"
 
-static struct one one;
-
 static union crn_addr host(const char *text, uint16_t port)
 {
 	union crn_addr addr = {.in = {.sin_family = AF_INET, .sin_port = htons(port)}};
@@ -43,35 +41,31 @@ CT_TEST(refusal, of_one_host_and_kind_one_line_a_minute_suffices)
 
 /* --- Counters --- */
 
-CT_TEST(refusal, is_counted_by_its_reason)
+CT_FIXTURE(refusal, struct one *, one_set_up, one_tear_down);
+
+CT_TEST_F(refusal, is_counted_by_its_reason)
 {
 	const union crn_addr who = host("10.0.1.20", 1);
-	const struct rte_port_attr *attr;
 	enum rte_denial why;
+	const struct rte_port_attr *attr = &frt_device_port(one_device(&one, "a"))->attr;
 
-	one_open(&one, NULL);
-	attr = &frt_device_port(one_device(&one, "a"))->attr;
 	for (why = 0; why < RTE_DENIALS; why++)
 		attr->denied(attr->context, why, &who, "somebody is not let in");
 	attr->denied(attr->context, RTE_DENIED_REPLAY, &who, "somebody is not let in");
 	for (why = 0; why < RTE_DENIALS; why++)
 		CT_EXPECT_EQ(one.node.counters.denied[why],
 			     why == RTE_DENIED_REPLAY ? 2 : 1);
-	one_close(&one);
 }
 
-CT_TEST(refusal, of_another_as_is_counted)
+CT_TEST_F(refusal, of_another_as_is_counted)
 {
-	struct rte_listener *a;
+	struct rte_listener *a = one_device(&one, "a")->listener;
 
-	one_open(&one, NULL);
-	a = one_device(&one, "a")->listener;
 	CT_EXPECT_EQ(fake_arrives(a, RTE_TARGET, 3, 1, 9, "10.0.1.9"), NULL);
 	CT_EXPECT_EQ(one.node.counters.unknown_as, 0);
 	CT_EXPECT_EQ(fake_arrives(a, RTE_CLIENT, 4, 1, 9, "10.0.1.9"), NULL);
 	CT_EXPECT_EQ(fake_arrives(a, RTE_ROUTER, 4, 1, 9, "10.0.1.9"), NULL);
 	CT_EXPECT_EQ(one.node.counters.unknown_as, 2);
-	one_close(&one);
 }
 
 /* --- Keys --- */
@@ -108,9 +102,9 @@ static const struct rte_auth_ring *ring(void)
 	return frt_device_port(one_device(&one, "a"))->attr.keys;
 }
 
-CT_TEST(refusal, keys_are_read_again_and_what_is_connected_stays)
+CT_TEST_F(refusal, keys_are_read_again_and_what_is_connected_stays)
 {
-	struct fake_peer *fake;
+	struct rte_peer *fake;
 
 	key_write("the first secret");
 	one_open(&one, text_with(1));
@@ -123,12 +117,12 @@ CT_TEST(refusal, keys_are_read_again_and_what_is_connected_stays)
 	CT_ASSERT_NE(ring(), NULL);
 	CT_EXPECT_EQ(ring()->key[0].id, 2);
 	CT_EXPECT_MEMEQ(ring()->key[0].secret, "the other secret", 16);
-	CT_EXPECT_FALSE(fake->closed);
+	CT_EXPECT_FALSE(fake->in->closed);
 	one_close(&one);
 	unlink(key);
 }
 
-CT_TEST(refusal, keys_that_cannot_be_read_stay_as_they_were)
+CT_TEST_F(refusal, keys_that_cannot_be_read_stay_as_they_were)
 {
 	key_write("the first secret");
 	one_open(&one, text_with(1));
@@ -136,19 +130,17 @@ CT_TEST(refusal, keys_that_cannot_be_read_stay_as_they_were)
 	CT_EXPECT_EQ(frt_reconfigure(&one.node, conf_parse(text_with(2))), 0);
 	CT_ASSERT_NE(ring(), NULL);
 	CT_EXPECT_EQ(ring()->key[0].id, 1);
-	one_close(&one);
 }
 
 /* --- Clients --- */
 
-CT_TEST(refusal, a_clients_quotas_are_those_of_the_file)
+CT_TEST_F(refusal, a_clients_quotas_are_those_of_the_file)
 {
 	const union crn_addr who = host("10.0.1.20", 1);
 	struct frt_counters counters = {0};
-	struct frt_client *client;
+	struct frt_client *client =
+		frt_client_get(&one.node, one_device(&one, "a"), &who);
 
-	one_open(&one, NULL);
-	client = frt_client_get(&one.node, one_device(&one, "a"), &who);
 	CT_ASSERT_NE(client, NULL);
 	CT_EXPECT_EQ(client->slots.limit, 256);
 	CT_EXPECT_EQ(client->resolves.limit, 4096);
@@ -159,5 +151,4 @@ CT_TEST(refusal, a_clients_quotas_are_those_of_the_file)
 	CT_EXPECT_EQ(counters.quota_slots, 1);
 	frt_client_put(&one.node, client);
 	CT_EXPECT_EQ(one.node.counters.quota_slots, 1);
-	one_close(&one);
 }

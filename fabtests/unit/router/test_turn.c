@@ -7,11 +7,10 @@
 
 #define US UINT64_C(1000)
 
-static struct one one;
 static struct frt_worker *worker;
 static struct frt_port *a, *b;
 
-static void begin(void)
+static void set_up(struct one **t)
 {
 	one_open(&one, NULL);
 	worker = one.node.worker[0];
@@ -30,9 +29,10 @@ static uint32_t looks(const struct frt_port *port)
 	return fake_port_of(port->port)->looks;
 }
 
-CT_TEST(turn, looks_at_ports_where_something_has_happened)
+CT_FIXTURE(turn, struct one *, set_up, one_tear_down);
+
+CT_TEST_F(turn, looks_at_ports_where_something_has_happened)
 {
-	begin();
 	works(a, 3);
 	works(b, 3);
 	CT_EXPECT_EQ(frt_worker_turn(worker), 0);
@@ -43,7 +43,6 @@ CT_TEST(turn, looks_at_ports_where_something_has_happened)
 	/* Once for each time. */
 	CT_EXPECT_EQ(frt_worker_turn(worker), 0);
 	CT_EXPECT_EQ(looks(a), 1);
-	one_close(&one);
 }
 
 static unsigned int expirations;
@@ -54,11 +53,10 @@ static void expired(struct crn_deadline *deadline)
 	expirations++;
 }
 
-CT_TEST(turn, runs_deadlines)
+CT_TEST_F(turn, runs_deadlines)
 {
 	struct crn_deadline deadline = {.expired = expired};
 
-	begin();
 	expirations = 0;
 	crn_deadline_add(worker->deadlines, &deadline, crn_now_ms() + 5);
 	frt_worker_turn(worker);
@@ -66,12 +64,10 @@ CT_TEST(turn, runs_deadlines)
 	ct_time_pass(5);
 	CT_EXPECT_GT(frt_worker_turn(worker), 0);
 	CT_EXPECT_EQ(expirations, 1);
-	one_close(&one);
 }
 
-CT_TEST(turn, a_port_that_has_failed_is_told_and_left_alone)
+CT_TEST_F(turn, a_port_that_has_failed_is_told_and_left_alone)
 {
-	begin();
 	works(b, -FI_EIO);
 	frt_port_fired(b);
 	frt_worker_turn(worker);
@@ -80,15 +76,13 @@ CT_TEST(turn, a_port_that_has_failed_is_told_and_left_alone)
 	frt_port_fired(b);
 	frt_worker_turn(worker);
 	CT_EXPECT_EQ(looks(b), 1);
-	one_close(&one);
 }
 
-CT_TEST(turn, nobody_sleeps_while_a_port_has_something_to_do)
+CT_TEST_F(turn, nobody_sleeps_while_a_port_has_something_to_do)
 {
 	struct frt_port *ports[2], *busy, *idle;
 	size_t i;
 
-	begin();
 	ports[0] = a;
 	ports[1] = b;
 	CT_EXPECT_TRUE(frt_worker_may_sleep(worker));
@@ -107,33 +101,27 @@ CT_TEST(turn, nobody_sleeps_while_a_port_has_something_to_do)
 	one.node.stopping = true;
 	CT_EXPECT_TRUE(frt_worker_may_sleep(worker));
 	CT_EXPECT_TRUE(a->fired && b->fired);
-	one_close(&one);
 }
 
-CT_TEST(turn, a_device_that_is_closed_has_no_port)
+CT_TEST_F(turn, a_device_that_is_closed_has_no_port)
 {
-	begin();
 	frt_device_failed(one_device(&one, "a"), -FI_EIO);
 	CT_EXPECT_EQ(a->port, NULL);
 	frt_port_fired(a);
 	CT_EXPECT_EQ(frt_worker_turn(worker), 0);
 	CT_EXPECT_TRUE(frt_worker_may_sleep(worker));
-	one_close(&one);
 }
 
 /* --- fi_router --busy-poll --- */
 
-CT_TEST(turn, without_busy_polling_it_sleeps_at_once)
+CT_TEST_F(turn, without_busy_polling_it_sleeps_at_once)
 {
-	begin();
 	CT_EXPECT_FALSE(frt_worker_goes_on(worker, 1));
 	CT_EXPECT_FALSE(a->fired);
-	one_close(&one);
 }
 
-CT_TEST(turn, looks_for_more_for_so_long_after_the_last_work)
+CT_TEST_F(turn, looks_for_more_for_so_long_after_the_last_work)
 {
-	begin();
 	worker->busy = 2000 * US;
 	CT_EXPECT_TRUE(frt_worker_goes_on(worker, 1));
 	CT_EXPECT_TRUE(a->fired && b->fired);
@@ -145,7 +133,6 @@ CT_TEST(turn, looks_for_more_for_so_long_after_the_last_work)
 	CT_EXPECT_TRUE(frt_worker_goes_on(worker, 1));
 	ct_time_pass(1);
 	CT_EXPECT_TRUE(frt_worker_goes_on(worker, 0));
-	one_close(&one);
 }
 
 static void busy_turns(uint32_t count)
@@ -156,11 +143,10 @@ static void busy_turns(uint32_t count)
 	}
 }
 
-CT_TEST(turn, quiet_ports_are_looked_at_less_often)
+CT_TEST_F(turn, quiet_ports_are_looked_at_less_often)
 {
 	uint32_t quiet, busy;
 
-	begin();
 	worker->busy = 2000 * US;
 	works(a, 1);
 	busy_turns(100);
@@ -181,5 +167,4 @@ CT_TEST(turn, quiet_ports_are_looked_at_less_often)
 	quiet = looks(b);
 	busy_turns(32);
 	CT_EXPECT_EQ(looks(b) - quiet, 32);
-	one_close(&one);
 }

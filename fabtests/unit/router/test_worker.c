@@ -15,9 +15,14 @@
 									      "")        \
 		ONE_DEVICE("b", 3, 2, "")
 
-static struct one one;
+static void set_up(struct one **t)
+{
+	one_open(&one, TEXT("workers = 2\n"));
+}
 
-CT_TEST(worker, one_for_each_device_as_far_as_there_are_processors)
+CT_FIXTURE(worker, struct one *, set_up, one_tear_down);
+
+CT_TEST_F(worker, one_for_each_device_as_far_as_there_are_processors)
 {
 	static const struct {
 		uint32_t said, processors, want;
@@ -32,7 +37,6 @@ CT_TEST(worker, one_for_each_device_as_far_as_there_are_processors)
 						rows[i].processors),
 			     rows[i].want);
 	}
-	one_close(&one);
 }
 
 CT_TEST(worker, devices_that_are_not_routable_have_none_and_there_is_a_limit)
@@ -54,9 +58,9 @@ CT_TEST(worker, devices_that_are_not_routable_have_none_and_there_is_a_limit)
 
 /* --- Who takes a connection --- */
 
-static struct fake_peer *arrives(enum rte_role role, uint8_t flags, uint64_t node)
+static struct rte_peer *arrives(enum rte_role role, uint8_t flags, uint64_t node)
 {
-	struct fake_peer *fake;
+	struct rte_peer *fake;
 
 	fake_flags = flags;
 	fake = fake_arrives(one_device(&one, "a")->listener, role, 3, 1, node,
@@ -65,17 +69,16 @@ static struct fake_peer *arrives(enum rte_role role, uint8_t flags, uint64_t nod
 	return fake;
 }
 
-static bool is_at(const struct fake_peer *fake, uint32_t worker)
+static bool is_at(const struct rte_peer *fake, uint32_t worker)
 {
-	return fake->peer.port == one_device(&one, "a")->at[worker].port;
+	return fake->port == one_device(&one, "a")->at[worker].port;
 }
 
-CT_TEST(worker, connections_are_spread_over_those_beside_the_main_thread)
+CT_TEST_F(worker, connections_are_spread_over_those_beside_the_main_thread)
 {
-	struct fake_peer *fake[3];
+	struct rte_peer *fake[3];
 	uint32_t i;
 
-	one_open(&one, TEXT("workers = 2\n"));
 	CT_EXPECT_EQ(frt_workers_count(&one.node), 2);
 	for (i = 0; i < 3; i++)
 		fake[i] = arrives(RTE_CLIENT, 0, 70 + i);
@@ -83,14 +86,13 @@ CT_TEST(worker, connections_are_spread_over_those_beside_the_main_thread)
 	CT_EXPECT_TRUE(is_at(fake[1], 2));
 	CT_EXPECT_TRUE(is_at(fake[2], 1));
 	/* The first has one less now. */
-	fake_down(fake[0], FI_ECONNABORTED);
-	fake_down(fake[2], FI_ECONNABORTED);
+	fake_goes(fake[0], FI_ECONNABORTED);
+	fake_goes(fake[2], FI_ECONNABORTED);
 	CT_EXPECT_TRUE(is_at(arrives(RTE_CLIENT, 0, 73), 1));
 	CT_EXPECT_EQ(one.node.guests, 2);
-	one_close(&one);
 }
 
-CT_TEST(worker, the_one_with_the_fewest_is_chosen)
+CT_TEST_F(worker, the_one_with_the_fewest_is_chosen)
 {
 	uint32_t i, k;
 
@@ -103,68 +105,57 @@ CT_TEST(worker, the_one_with_the_fewest_is_chosen)
 	for (k = 1; k <= 3; k++)
 		one.node.worker[k]->connections = 0;
 	CT_EXPECT_EQ(frt_worker_choose(&one.node), one.node.worker[1]);
-	one_close(&one);
 }
 
-CT_TEST(worker, with_one_the_main_thread_does_all)
+CT_TEST_F(worker, with_one_the_main_thread_does_all)
 {
 	one_open(&one, TEXT("workers = 1\n"));
 	CT_EXPECT_EQ(one.node.workers, 1);
 	CT_EXPECT_EQ(frt_workers_count(&one.node), 1);
 	CT_EXPECT_TRUE(is_at(arrives(RTE_CLIENT, 0, 70), 0));
 	CT_EXPECT_TRUE(is_at(arrives(RTE_ROUTER, RTE_PREAMBLE_CONN, 9), 0));
-	one_close(&one);
 }
 
-CT_TEST(worker, a_router_that_begins_a_connection_comes_to_one)
+CT_TEST_F(worker, a_router_that_begins_a_connection_comes_to_one)
 {
-	struct fake_peer *fake;
+	struct rte_peer *fake = arrives(RTE_ROUTER, RTE_PREAMBLE_CONN, 9);
 
-	one_open(&one, TEXT("workers = 2\n"));
-	fake = arrives(RTE_ROUTER, RTE_PREAMBLE_CONN, 9);
 	CT_EXPECT_TRUE(is_at(fake, 1));
-	fake_up(fake, 3, 1, 9, 50);
+	fake_greets(fake, 3, 1, 9, 50);
 	one_conn_req(fake);
 	CT_EXPECT_EQ(one.requests, 1);
 	CT_EXPECT_EQ(one.port, &one_device(&one, "a")->at[1]);
-	one_close(&one);
 }
 
-CT_TEST(worker, an_adjacency_is_the_main_thread_s)
+CT_TEST_F(worker, an_adjacency_is_the_main_thread_s)
 {
-	struct fake_peer *fake;
+	struct rte_peer *fake;
 
-	one_open(&one, TEXT("workers = 2\n"));
 	/* It has said that none follows. */
 	fake = arrives(RTE_ROUTER, RTE_PREAMBLE_CONN, 9);
-	fake_up(fake, 3, 1, 9, 50);
+	fake_greets(fake, 3, 1, 9, 50);
 	one_heartbeat(fake);
-	CT_EXPECT_TRUE(fake->bad);
+	CT_EXPECT_NE(fake->in->what, NULL);
 	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 0);
 	fake = arrives(RTE_ROUTER, 0, 9);
 	CT_EXPECT_TRUE(is_at(fake, 0));
-	fake_up(fake, 3, 1, 9, 50);
+	fake_greets(fake, 3, 1, 9, 50);
 	one_heartbeat(fake);
 	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 1);
-	one_close(&one);
 }
 
-CT_TEST(worker, an_older_router_s_connection_is_the_main_thread_s)
+CT_TEST_F(worker, an_older_router_s_connection_is_the_main_thread_s)
 {
-	struct fake_peer *fake;
+	struct rte_peer *fake = arrives(RTE_ROUTER, 0, 9);
 
-	one_open(&one, TEXT("workers = 2\n"));
-	fake = arrives(RTE_ROUTER, 0, 9);
-	fake_up(fake, 3, 1, 9, 50);
+	fake_greets(fake, 3, 1, 9, 50);
 	one_conn_req(fake);
 	CT_EXPECT_EQ(one.requests, 1);
 	CT_EXPECT_EQ(one.port, &one_device(&one, "a")->at[0]);
-	one_close(&one);
 }
 
-CT_TEST(worker, one_port_that_fails_closes_the_device)
+CT_TEST_F(worker, one_port_that_fails_closes_the_device)
 {
-	one_open(&one, TEXT("workers = 2\n"));
 	one_device(&one, "a")->at[2].failed = FI_EIO;
 	frt_node_failed(&one.node);
 	frt_devices_look(&one.node);
@@ -175,7 +166,6 @@ CT_TEST(worker, one_port_that_fails_closes_the_device)
 	one_passes(&one, 1100);
 	CT_EXPECT_TRUE(one_device(&one, "a")->up);
 	CT_EXPECT_EQ(one_device(&one, "a")->at[2].failed, 0);
-	one_close(&one);
 }
 
 /* --- Turns --- */
@@ -286,11 +276,10 @@ static void wait_for_turn(uint32_t worker, uint32_t after)
 		sched_yield();
 }
 
-CT_TEST(worker, nobody_works_while_the_main_thread_holds)
+CT_TEST_F(worker, nobody_works_while_the_main_thread_holds)
 {
 	uint32_t before, i;
 
-	one_open(&one, TEXT("workers = 2\n"));
 	CT_ASSERT_EQ(frt_workers_start(&one.node, 0), 0);
 	before = one.node.worker[1]->turns;
 	frt_workers_wake(&one.node);
@@ -311,14 +300,12 @@ CT_TEST(worker, nobody_works_while_the_main_thread_holds)
 	one_passes(&one, 1100);
 	CT_EXPECT_TRUE(one_device(&one, "a")->up);
 	frt_workers_join(&one.node);
-	one_close(&one);
 }
 
-CT_TEST(worker, what_a_worker_changes_wakes_the_main_thread)
+CT_TEST_F(worker, what_a_worker_changes_wakes_the_main_thread)
 {
 	uint64_t count = 0;
 
-	one_open(&one, TEXT("workers = 2\n"));
 	one.node.nudge = eventfd(0, EFD_NONBLOCK);
 	one.node.changed = false;
 	CT_EXPECT_TRUE(frt_node_load_add(&one.node, 10));
@@ -327,16 +314,14 @@ CT_TEST(worker, what_a_worker_changes_wakes_the_main_thread)
 	CT_EXPECT_EQ(count, 1);
 	frt_node_load_sub(&one.node);
 	close(one.node.nudge);
-	one_close(&one);
 }
 
 /* The main thread holds all others while it looks for work. */
-CT_TEST(worker, those_who_pass_connections_on_poll)
+CT_TEST_F(worker, those_who_pass_connections_on_poll)
 {
 	one_open(&one, TEXT("workers = 1\n"));
 	CT_ASSERT_EQ(frt_workers_start(&one.node, 50), 0);
 	CT_EXPECT_EQ(one.node.worker[0]->busy, 50);
-	one_close(&one);
 
 	one_open(&one, TEXT("workers = 2\n"));
 	CT_ASSERT_EQ(frt_workers_start(&one.node, 50), 0);
@@ -344,7 +329,6 @@ CT_TEST(worker, those_who_pass_connections_on_poll)
 	CT_EXPECT_EQ(one.node.worker[1]->busy, 50);
 	CT_EXPECT_EQ(one.node.worker[2]->busy, 50);
 	frt_workers_join(&one.node);
-	one_close(&one);
 }
 
 static uint32_t looks(uint32_t worker)
@@ -352,12 +336,11 @@ static uint32_t looks(uint32_t worker)
 	return fake_port_of(one_device(&one, "a")->at[worker].port)->looks;
 }
 
-CT_TEST(worker, who_is_woken_looks_at_all_its_ports)
+CT_TEST_F(worker, who_is_woken_looks_at_all_its_ports)
 {
 	uint32_t before, seen;
 	uint64_t wakes;
 
-	one_open(&one, TEXT("workers = 2\n"));
 	CT_ASSERT_EQ(frt_workers_start(&one.node, 0), 0);
 	frt_workers_release(&one.node);
 	wait_for_turn(1, 0);
@@ -373,15 +356,13 @@ CT_TEST(worker, who_is_woken_looks_at_all_its_ports)
 	CT_EXPECT_FALSE(one.node.worker[1]->woken);
 	CT_EXPECT_EQ(read(one.node.worker[1]->wake, &wakes, sizeof(wakes)), -1);
 	frt_workers_join(&one.node);
-	one_close(&one);
 }
 
-CT_TEST(worker, who_has_nothing_to_do_sleeps_and_looks_again_when_the_router_ends)
+CT_TEST_F(worker, who_has_nothing_to_do_sleeps_and_looks_again_when_the_router_ends)
 {
 	const uint32_t least = 3; /* turns of one that does not sleep */
 	uint32_t before;
 
-	one_open(&one, TEXT("workers = 2\n"));
 	CT_ASSERT_EQ(frt_workers_start(&one.node, 0), 0);
 	frt_workers_release(&one.node);
 	wait_for_turn(1, 0);
@@ -396,7 +377,6 @@ CT_TEST(worker, who_has_nothing_to_do_sleeps_and_looks_again_when_the_router_end
 	CT_EXPECT_SOON(turns(1) > before + least);
 	frt_workers_hold(&one.node);
 	frt_workers_join(&one.node);
-	one_close(&one);
 }
 
 static bool expired;
@@ -417,7 +397,7 @@ static bool has_expired(void)
 	return has;
 }
 
-CT_TEST(worker, who_sleeps_is_woken_by_its_deadlines)
+CT_TEST_F(worker, who_sleeps_is_woken_by_its_deadlines)
 {
 	struct crn_deadline deadline = {.expired = expires};
 
@@ -431,7 +411,6 @@ CT_TEST(worker, who_sleeps_is_woken_by_its_deadlines)
 	frt_workers_hold(&one.node);
 	crn_deadline_remove(one.node.worker[2]->deadlines, &deadline);
 	frt_workers_join(&one.node);
-	one_close(&one);
 }
 
 static void *one_guest(void *arg)
@@ -440,12 +419,11 @@ static void *one_guest(void *arg)
 	return NULL;
 }
 
-CT_TEST(worker, what_several_of_them_write_is_guarded)
+CT_TEST_F(worker, what_several_of_them_write_is_guarded)
 {
 	pthread_t thread;
 	uint32_t i;
 
-	one_open(&one, TEXT("workers = 2\n"));
 	crn_lock(&one.node.shared);
 	CT_ASSERT_EQ(pthread_create(&thread, NULL, one_guest, &one.node), 0);
 	for (i = 0; i < 1000; i++)
@@ -455,5 +433,4 @@ CT_TEST(worker, what_several_of_them_write_is_guarded)
 	pthread_join(thread, NULL);
 	CT_EXPECT_EQ(one.node.guests, 1);
 	frt_node_guests(&one.node, -1);
-	one_close(&one);
 }

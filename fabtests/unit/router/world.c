@@ -8,23 +8,25 @@
 #include "route_config/conf.h"
 #include "world.h"
 
+struct world world;
+
 static struct rte_net some_net;
 
-static void node_open(struct world *world, uint32_t at)
+static void node_open(struct world *w, uint32_t at)
 {
-	struct frt_node *node = &world->node[at];
-	const struct rte_config *config = world->config[at];
+	struct frt_node *node = &w->node[at];
+	const struct rte_config *config = w->config[at];
 	struct frt_device *device;
 	uint32_t i;
 
 	memset(node, 0, sizeof(*node));
-	node->file = frt_file_new(world->config[at]);
+	node->file = frt_file_new(w->config[at]);
 	node->epoch = 1;
 	crn_list_init(&node->clients);
-	world->db[at] = rte_lsdb_open();
-	CT_EXPECT_EQ(frt_routes_open(node, world->db[at]), 0);
+	w->db[at] = rte_lsdb_open();
+	CT_EXPECT_EQ(frt_routes_open(node, w->db[at]), 0);
 	for (i = 0; i < config->devices; i++) {
-		device = &world->device[at][node->devices];
+		device = &w->device[at][node->devices];
 		if (!config->device[i].routable)
 			continue;
 		memset(device, 0, sizeof(*device));
@@ -53,164 +55,170 @@ static bool names(const struct frt_device *a, const struct frt_device *b)
 	return false;
 }
 
-static bool gone(const struct world *world, uint32_t at)
+static bool gone(const struct world *w, uint32_t at)
 {
-	return world->down[at] || world->killed[at];
+	return w->down[at] || w->killed[at];
 }
 
 /* Borders that are connected: one names the other. */
-static void borders_meet(struct world *world, uint32_t a, uint32_t b)
+static void borders_meet(struct world *w, uint32_t a, uint32_t b)
 {
 	struct frt_border *border;
 	struct frt_device *x, *y;
 	uint32_t i, k;
 
-	for (i = 0; i < world->node[a].devices; i++)
-		for (k = 0; k < world->node[b].devices; k++) {
-			x = world->node[a].device[i];
-			y = world->node[b].device[k];
-			if (!x->foreign || !y->foreign || gone(world, a) ||
-			    gone(world, b) || !x->up || !y->up ||
-			    x->id.subnet != y->id.subnet || !(names(x, y) || names(y, x)))
+	for (i = 0; i < w->node[a].devices; i++)
+		for (k = 0; k < w->node[b].devices; k++) {
+			x = w->node[a].device[i];
+			y = w->node[b].device[k];
+			if (!x->foreign || !y->foreign || gone(w, a) || gone(w, b) ||
+			    !x->up || !y->up || x->id.subnet != y->id.subnet ||
+			    !(names(x, y) || names(y, x)))
 				continue;
-			border = &world->border[world->borders++];
-			*border = (struct frt_border){
-				.device = x,
-				.as = world->config[b]->router.as,
-				.router = world->config[b]->router.id,
-				.cost = world->node[b].drain ? FRT_REACH_DRAIN : 0};
+			border = &w->border[w->borders++];
+			*border = (struct frt_border){.device = x,
+						      .as = w->config[b]->router.as,
+						      .router = w->config[b]->router.id,
+						      .cost = w->node[b].drain
+								      ? FRT_REACH_DRAIN
+								      : 0};
 			snprintf(border->uri, sizeof(border->uri), "%s", y->uri_text);
-			frt_border_add(&world->node[a], border);
+			frt_border_add(&w->node[a], border);
 		}
 }
 
 /* Everybody on a subnet is everybody's neighbour there. */
-static void tell(struct world *world, uint32_t at)
+static void tell(struct world *w, uint32_t at)
 {
-	const uint32_t as = world->config[at]->router.as;
+	const uint32_t as = w->config[at]->router.as;
 	static uint64_t id[RTE_LINKS_MAX][WORLD_ROUTERS];
 	struct frt_self self;
 	struct frt_device *device;
 	uint32_t i, k, m;
 	uint64_t router;
 
-	frt_self_lsa(&world->node[at], &self);
+	frt_self_lsa(&w->node[at], &self);
 	for (i = 0; i < self.lsa.links; i++) {
 		self.link[i].neighbour = id[i];
 		/* In the order of ids, which are small here. */
 		for (router = 1; router < 64; router++) {
-			k = world_router(world, as, router);
-			if (k == RTE_NONE || k == at || gone(world, k))
+			k = world_router(w, as, router);
+			if (k == RTE_NONE || k == at || gone(w, k))
 				continue;
-			device = frt_node_device(&world->node[k], self.link[i].scope_as,
+			device = frt_node_device(&w->node[k], self.link[i].scope_as,
 						 self.link[i].subnet);
-			if (device && device->up && device != world->cut &&
-			    (!world->cut ||
-			     world->cut != frt_node_device(&world->node[at],
-							   self.link[i].scope_as,
-							   self.link[i].subnet)))
+			if (device && device->up && device != w->cut &&
+			    (!w->cut || w->cut != frt_node_device(&w->node[at],
+								  self.link[i].scope_as,
+								  self.link[i].subnet)))
 				id[i][self.link[i].neighbours++] = router;
 		}
 	}
 	self.lsa.as = as;
-	self.lsa.router = world->config[at]->router.id;
+	self.lsa.router = w->config[at]->router.id;
 	self.lsa.epoch = 1;
-	self.lsa.seq = world->seq;
+	self.lsa.seq = w->seq;
 	self.lsa.lifetime = 3600000;
-	if (world->down[at]) {
+	if (w->down[at]) {
 		self.lsa.links = 0;
 		self.lsa.flags = RTE_LSA_WITHDRAW;
 	}
-	for (m = 0; m < world->routers; m++)
-		if (world->config[m]->router.as == as) {
-			CT_EXPECT_EQ(rte_lsdb_put(world->db[m], &self.lsa, crn_now_ms()),
-				     1);
-			frt_routes_put(&world->node[m], &self.lsa);
+	for (m = 0; m < w->routers; m++)
+		if (w->config[m]->router.as == as) {
+			CT_EXPECT_EQ(rte_lsdb_put(w->db[m], &self.lsa, crn_now_ms()), 1);
+			frt_routes_put(&w->node[m], &self.lsa);
 		}
 }
 
-void world_tell(struct world *world)
+void world_tell(struct world *w)
 {
 	uint32_t i, k;
 
-	for (i = 0; i < world->borders; i++)
-		frt_border_del(world->border[i].device->node, &world->border[i]);
-	world->borders = 0;
-	for (i = 0; i < world->routers; i++)
-		for (k = 0; k < world->routers; k++)
-			if (world->config[i]->router.as != world->config[k]->router.as)
-				borders_meet(world, i, k);
-	world->seq++;
-	for (i = 0; i < world->routers; i++)
-		if (!world->killed[i])
-			tell(world, i);
+	for (i = 0; i < w->borders; i++)
+		frt_border_del(w->border[i].device->node, &w->border[i]);
+	w->borders = 0;
+	for (i = 0; i < w->routers; i++)
+		for (k = 0; k < w->routers; k++)
+			if (w->config[i]->router.as != w->config[k]->router.as)
+				borders_meet(w, i, k);
+	w->seq++;
+	for (i = 0; i < w->routers; i++)
+		if (!w->killed[i])
+			tell(w, i);
 }
 
-static void open_configs(struct world *world)
+static void open_configs(struct world *w)
 {
 	uint32_t i;
 
-	for (i = 0; i < world->routers; i++)
-		if (!world->config[i])
+	for (i = 0; i < w->routers; i++)
+		if (!w->config[i])
 			abort();
-	for (i = 0; i < world->routers; i++)
-		node_open(world, i);
-	world_tell(world);
+	for (i = 0; i < w->routers; i++)
+		node_open(w, i);
+	world_tell(w);
 }
 
-void world_open(struct world *world, const char *const *path, uint32_t count)
+void world_open(struct world *w, const char *const *path, uint32_t count)
 {
 	uint32_t i;
 	size_t len;
 	char *text;
 
-	*world = (struct world){.routers = count};
+	world_close(w);
+	*w = (struct world){.routers = count};
 	for (i = 0; i < count; i++) {
 		text = conf_source(path[i], &len);
-		world->config[i] = text ? conf_parse(text) : NULL;
+		w->config[i] = text ? conf_parse(text) : NULL;
 		free(text);
 	}
-	open_configs(world);
+	open_configs(w);
 }
 
-void world_open_texts(struct world *world, const char *const *text, uint32_t count)
+void world_open_texts(struct world *w, const char *const *text, uint32_t count)
 {
 	uint32_t i;
 
-	*world = (struct world){.routers = count};
+	world_close(w);
+	*w = (struct world){.routers = count};
 	for (i = 0; i < count; i++)
-		world->config[i] = conf_parse(text[i]);
-	open_configs(world);
+		w->config[i] = conf_parse(text[i]);
+	open_configs(w);
 }
 
-void world_close(struct world *world)
+void world_close(struct world *w)
 {
 	uint32_t i;
 
-	for (i = 0; i < world->routers; i++) {
-		frt_routes_close(&world->node[i]);
-		rte_lsdb_close(world->db[i]);
-		frt_file_put(world->node[i].file);
-		CT_EXPECT_TRUE(crn_list_empty(&world->node[i].clients));
+	for (i = 0; i < w->routers; i++) {
+		frt_routes_close(&w->node[i]);
+		rte_lsdb_close(w->db[i]);
+		frt_file_put(w->node[i].file);
+		CT_EXPECT_TRUE(crn_list_empty(&w->node[i].clients));
 	}
+	w->routers = 0;
 }
 
-uint32_t world_router(const struct world *world, uint32_t as, uint64_t id)
+void world_tear_down(struct world **t)
+{
+	world_close(&world);
+}
+
+uint32_t world_router(const struct world *w, uint32_t as, uint64_t id)
 {
 	uint32_t i;
 
-	for (i = 0; i < world->routers; i++)
-		if (world->config[i]->router.as == as &&
-		    world->config[i]->router.id == id)
+	for (i = 0; i < w->routers; i++)
+		if (w->config[i]->router.as == as && w->config[i]->router.id == id)
 			return i;
 	return RTE_NONE;
 }
 
-struct frt_device *world_device(struct world *world, uint32_t router, uint32_t as,
+struct frt_device *world_device(struct world *w, uint32_t router, uint32_t as,
 				uint32_t subnet)
 {
 	const struct rte_hop hop = {.scope_as = as, .subnet = subnet};
-	struct frt_node *node = &world->node[router];
+	struct frt_node *node = &w->node[router];
 	uint32_t i;
 
 	for (i = 0; i < node->devices; i++)
@@ -222,7 +230,7 @@ struct frt_device *world_device(struct world *world, uint32_t router, uint32_t a
 
 /* --- Questions --- */
 
-static void ask_open(struct ask *ask, struct world *world, uint32_t router,
+static void ask_open(struct ask *ask, struct world *w, uint32_t router,
 		     struct rte_subnet over, struct rte_subnet from, struct rte_subnet to)
 {
 	memset(ask, 0, sizeof(*ask));
@@ -236,16 +244,16 @@ static void ask_open(struct ask *ask, struct world *world, uint32_t router,
 	};
 	ask->from.address.in = (struct sockaddr_in){.sin_family = AF_INET,
 						    .sin_addr.s_addr = htonl(0x0a00000a)};
-	ask->question.in = world_device(world, router, over.as, over.subnet);
+	ask->question.in = world_device(w, router, over.as, over.subnet);
 	ask->question.from = &ask->from;
 	ask->question.req = &ask->req;
 	ask->question.options = &ask->options;
 }
 
-void ask_client(struct ask *ask, struct world *world, uint32_t router,
-		struct rte_subnet from, struct rte_subnet to)
+void ask_client(struct ask *ask, struct world *w, uint32_t router, struct rte_subnet from,
+		struct rte_subnet to)
 {
-	ask_open(ask, world, router, from, from, to);
+	ask_open(ask, w, router, from, from, to);
 	ask->from.remote = (struct rte_preamble){.role = RTE_CLIENT,
 						 .as = from.as,
 						 .subnet = from.subnet};
@@ -253,11 +261,11 @@ void ask_client(struct ask *ask, struct world *world, uint32_t router,
 	ask->question.client = &ask->client;
 }
 
-void ask_router(struct ask *ask, struct world *world, uint32_t router, uint32_t peer_as,
+void ask_router(struct ask *ask, struct world *w, uint32_t router, uint32_t peer_as,
 		struct rte_subnet over, struct rte_subnet from, struct rte_subnet to,
 		const struct rte_hop *path, uint32_t hops)
 {
-	ask_open(ask, world, router, over, from, to);
+	ask_open(ask, w, router, over, from, to);
 	ask->from.remote = (struct rte_preamble){.role = RTE_ROUTER, .as = peer_as};
 	if (!hops)
 		return;
@@ -266,9 +274,9 @@ void ask_router(struct ask *ask, struct world *world, uint32_t router, uint32_t 
 	memcpy(ask->options.hop, path, hops * sizeof(*path));
 }
 
-enum frt_what ask(struct ask *ask, struct world *world, uint32_t router)
+enum frt_what ask(struct ask *ask, struct world *w, uint32_t router)
 {
-	frt_route(&world->node[router], &ask->question, &ask->answer);
+	frt_route(&w->node[router], &ask->question, &ask->answer);
 	return ask->answer.what;
 }
 
@@ -306,40 +314,39 @@ static const char *arrived(const struct ask *ask, struct rte_subnet from,
 	return text;
 }
 
-const char *world_ask(struct world *world, uint32_t router, struct rte_subnet from,
+const char *world_ask(struct world *w, uint32_t router, struct rte_subnet from,
 		      struct rte_subnet to, char text[WORLD_TEXT])
 {
-	uint32_t steps, as = world->config[router]->router.as;
+	uint32_t steps, as = w->config[router]->router.as;
 	struct ask now, next;
 
 	*text = 0;
-	ask_client(&now, world, router, from, to);
+	ask_client(&now, w, router, from, to);
 	for (steps = 0; steps < 40; steps++) {
-		ask(&now, world, router);
+		ask(&now, w, router);
 		switch (now.answer.what) {
 		case FRT_REFUSE:
 			add(text, " R%" PRIu64 " refuses with %d",
-			    world->config[router]->router.id, now.answer.status);
+			    w->config[router]->router.id, now.answer.status);
 			return text;
 		case FRT_REDIRECT:
-			router = world_router(world, as, now.answer.router);
-			ask_client(&now, world, router, from, to);
+			router = world_router(w, as, now.answer.router);
+			ask_client(&now, w, router, from, to);
 			break;
 		case FRT_DELIVER:
 			add(text, "%sR%" PRIu64, *text ? "," : "",
-			    world->config[router]->router.id);
+			    w->config[router]->router.id);
 			CT_EXPECT_EQ(now.answer.device->config->at.subnet, to.subnet);
 			CT_EXPECT_EQ(now.answer.device->config->at.as, to.as);
 			return arrived(&now, from, text);
 		case FRT_FORWARD:
 			add(text, "%sR%" PRIu64, *text ? "," : "",
-			    world->config[router]->router.id);
-			as = world->config[router]->router.as;
-			router = world_router(world, now.answer.as, now.answer.router);
+			    w->config[router]->router.id);
+			as = w->config[router]->router.as;
+			router = world_router(w, now.answer.as, now.answer.router);
 			CT_EXPECT_NE(router, RTE_NONE);
-			ask_router(&next, world, router, as,
-				   now.answer.device->config->at, from, to,
-				   now.answer.path, now.answer.hops);
+			ask_router(&next, w, router, as, now.answer.device->config->at,
+				   from, to, now.answer.path, now.answer.hops);
 			CT_EXPECT_NE(next.question.in, NULL);
 			/* The address is the one that it listens at there. */
 			CT_EXPECT_STREQ(now.answer.uri, next.question.in->uri_text);

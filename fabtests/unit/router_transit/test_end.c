@@ -186,7 +186,7 @@ CT_TEST_F(end, other_devices_are_not_touched)
 static void lose_both(bool done_at_close)
 {
 	world_begin();
-	fake.done_at_close = done_at_close;
+	fakes.done_at_close = done_at_close;
 	world_open(RTE_CLIENT, RTE_TARGET);
 	fake_credit(world.out, RTE_REQUESTS, 3);
 	world_say(world.in, &large);
@@ -212,7 +212,7 @@ CT_TEST_F(end, messages_that_were_posted_outlive_the_connection)
 
 CT_TEST_F(end, what_is_over_with_the_peer_goes_on_at_once)
 {
-	fake.done_at_close = true;
+	fakes.done_at_close = true;
 	world_open(RTE_CLIENT, RTE_TARGET);
 	fake_credit(world.out, RTE_REQUESTS, 3);
 	world_say(world.in, &large);
@@ -221,7 +221,7 @@ CT_TEST_F(end, what_is_over_with_the_peer_goes_on_at_once)
 
 	/* The other way round: a client that is closed while it is drained. */
 	world_begin();
-	fake.done_at_close = true;
+	fakes.done_at_close = true;
 	world_open(RTE_CLIENT, RTE_TARGET);
 	fake_credit(world.in, RTE_REQUESTS, 3);
 	world_say(world.in, &small);
@@ -246,7 +246,6 @@ CT_TEST_F(end, a_message_that_is_never_sent_is_not_waited_for)
 
 static void other_goes_too(struct rte_peer *peer)
 {
-	fake.at_close = NULL;
 	fake_down(peer == world.out ? world.in : world.out, FI_ECONNRESET);
 }
 
@@ -254,18 +253,18 @@ static void other_goes_too(struct rte_peer *peer)
 CT_TEST_F(end, while_one_is_closed_the_other_may_go)
 {
 	world_ask(RTE_CLIENT);
-	fake.at_close = other_goes_too;
+	fakes.at_close = other_goes_too;
 	fake_down(world.out, FI_ECONNREFUSED);
 
 	world_start(RTE_CLIENT, RTE_TARGET);
 	fake_credit(world.out, RTE_REQUESTS, 1);
 	world_say(world.in, &large);
 	world_say(world.in, &large);
-	fake.at_close = other_goes_too;
+	fakes.at_close = other_goes_too;
 	fake_down(world.in, FI_ECONNRESET);
 
 	world_start(RTE_CLIENT, RTE_TARGET);
-	fake.at_close = other_goes_too;
+	fakes.at_close = other_goes_too;
 	frt_transit_ops.device_gone(&world.node, &world.device[0], FI_ESHUTDOWN);
 }
 

@@ -89,12 +89,12 @@ CT_TEST_F(memory, no_room_is_enobufs)
 
 	for (i = 0; i < CRN_COUNT(rets); i++) {
 		world_begin();
-		fake.connect_ret = rets[i];
+		fakes.connect_ret = rets[i];
 		world_ask(RTE_CLIENT);
 		world_expect_failed(FI_ENOBUFS, WORLD_ID, NULL);
 	}
 	world_begin();
-	fake.connect_ret = -FI_EADDRNOTAVAIL;
+	fakes.connect_ret = -FI_EADDRNOTAVAIL;
 	world_ask(RTE_CLIENT);
 	world_expect_failed(FI_EHOSTUNREACH, WORLD_ID, NULL);
 }

@@ -147,7 +147,7 @@ static struct frt_probe *forward(void)
 	world.answer.what = FRT_FORWARD;
 	world.answer.router = WORLD_NEXT;
 	it = probe(3);
-	world.out = fake.last;
+	world.out = fakes.last;
 	return it;
 }
 
@@ -256,7 +256,6 @@ static struct rte_peer *other;
 static void other_is_lost(struct rte_peer *peer)
 {
 	(void)peer;
-	fake.at_close = NULL;
 	fake_down(other, FI_ECONNABORTED);
 }
 
@@ -265,8 +264,8 @@ CT_TEST_F(probe, one_is_lost_while_another_ends_with_its_device)
 {
 	CT_ASSERT_NE(forward(), NULL);
 	CT_ASSERT_NE(probe(3), NULL);
-	other = fake.last;
-	fake.at_close = other_is_lost;
+	other = fakes.last;
+	fakes.at_close = other_is_lost;
 	frt_transit_ops.device_gone(&world.node, &world.device[1], 0);
 	CT_EXPECT_EQ(tellings, 2);
 	CT_EXPECT_TRUE(world.out->in->closed);
@@ -286,7 +285,7 @@ CT_TEST_F(probe, of_no_router_more_is_answered_here)
 	world.answer.status = FI_ENETUNREACH;
 	CT_EXPECT_EQ(probe(16), NULL);
 	CT_EXPECT_EQ(told.status, FI_ENETUNREACH);
-	CT_EXPECT_EQ(fake.last, NULL);
+	CT_EXPECT_EQ(fakes.last, NULL);
 }
 
 CT_TEST_F(probe, that_waits_for_memory_is_sent_later)

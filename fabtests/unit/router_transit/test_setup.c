@@ -14,7 +14,7 @@ CT_TEST_F(setup, a_request_goes_on_with_what_this_router_knows)
 
 	world_ask(RTE_CLIENT);
 	CT_EXPECT_EQ(world.node.load, 1);
-	CT_EXPECT_EQ(crn_addr_port(&fake.connected.sa), 7);
+	CT_EXPECT_EQ(crn_addr_port(&fakes.connected.sa), 7);
 	CT_EXPECT_EQ(world.out->local.flags, RTE_PREAMBLE_CONN);
 	ct_time_pass(300);
 	world.out->eager_max = 5000;

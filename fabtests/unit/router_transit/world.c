@@ -153,7 +153,7 @@ void world_ask(enum rte_role role)
 	world.in = fake_peer(&world.port[0], role, 1);
 	world.in->ops = &first_ops;
 	fake_say(world.in, buf, (size_t)len, NULL);
-	world.out = fake.last;
+	world.out = fakes.last;
 }
 
 void world_reach(enum rte_role in)
