@@ -6,14 +6,14 @@ suite_kernel() {
 	local suite=kernel part='' needs="up-trixie $guest_gives" holds=guest cost=9000 build=$guest_build
 	local run=fabtests/functional/run-functional
 
-	step trixie-fi_info 600 in_build trixie $build 50 fabtests/interop/check-fi_info
-	guest_functional trixie $build pverbs pverbs getinfo eq cm msg rma atomic srx mr end
-	guest_functional trixie $build pverbs verbs msg rma
-	step trixie-pingpong-verbs-pverbs 600 in_build trixie $build 180 fabtests/interop/check-pingpong host1 verbs pverbs
-	step trixie-pingpong-rdm 600 in_build trixie $build 180 fabtests/interop/check-pingpong host1 "pverbs;ofi_rxm" "pverbs;ofi_rxm" rdm
-	step trixie-file-write 600 in_build trixie $build 280 fabtests/interop/check-file host1 write
-	guest_dgram trixie $build pverbs pverbs
-	counted trixie-mcast 600 in_build trixie $build 180 $run -b build/$build/fabtests/functional -p pverbs -a 10.77.0.1 mcast
+	step trixie-fi_info 600 in_build trixie "$build" 50 fabtests/interop/check-fi_info
+	guest_functional trixie "$build" pverbs pverbs getinfo eq cm msg rma atomic srx mr end
+	guest_functional trixie "$build" pverbs verbs msg rma
+	step trixie-pingpong-verbs-pverbs 600 in_build trixie "$build" 180 fabtests/interop/check-pingpong host1 verbs pverbs
+	step trixie-pingpong-rdm 600 in_build trixie "$build" 180 fabtests/interop/check-pingpong host1 "pverbs;ofi_rxm" "pverbs;ofi_rxm" rdm
+	step trixie-file-write 600 in_build trixie "$build" 280 fabtests/interop/check-file host1 write
+	guest_dgram trixie "$build" pverbs pverbs
+	counted trixie-mcast 600 in_build trixie "$build" 180 $run -b "build/$build/fabtests/functional" -p pverbs -a 10.77.0.1 mcast
 	part=kernel-long needs="up-trixie guest-trixie"
 	guest_long trixie trixie
 	needs="up-trixie trixie-asan" guest_functional trixie trixie-asan pverbs pverbs
@@ -80,8 +80,8 @@ suite_rpc-kernel() {
 	# The file system that is frozen to block Calls is made here: the guest has no mkfs.ext4.
 	gives nfs-image rpc-kernel-image 600 env PATH="$PATH:/usr/sbin:/sbin" mkfs.ext4 -q -F "$top/$image" 16M
 	holds=guest needs="up-trixie nfs-image $guest_gives"
-	counted rpc-kernel-server 600 in_build trixie $guest_build 480 $run/check-nfs --image "$image" "$build" 10.77.0.1
-	counted rpc-kernel-client 600 in_build trixie $guest_build 380 $run/check-mount "$build" 10.77.0.1
+	counted rpc-kernel-server 600 in_build trixie "$guest_build" 480 $run/check-nfs --image "$image" "$build" 10.77.0.1
+	counted rpc-kernel-client 600 in_build trixie "$guest_build" 380 $run/check-mount "$build" 10.77.0.1
 	part=rpc-kernel-long needs="up-trixie nfs-image guest-trixie"
 	counted rpc-kernel-server-long 2400 in_build trixie trixie 2380 $run/check-nfs --image "$image" --long build/trixie 10.77.0.1
 	counted rpc-kernel-client-long 1500 in_build trixie trixie 1480 $run/check-mount --long build/trixie 10.77.0.1
@@ -91,11 +91,11 @@ suite pmem "durable writes on kernel RDMA: the method for each kind of memory, a
 suite_pmem() {
 	local suite=pmem part='' needs="up-trixie $guest_gives" holds=guest cost=8000 build=$guest_build
 
-	guest_durable trixie $build
-	counted pmem-trixie-functional-auto 600 in_build trixie $build 580 env FI_CAIRN_PMEM=/dev/dax0.0 FI_PVERBS_COMMIT_METHOD=auto \
-		fabtests/functional/run-functional -b build/$build/fabtests/functional -p pverbs -a 10.77.0.1 commit
+	guest_durable trixie "$build"
+	counted pmem-trixie-functional-auto 600 in_build trixie "$build" 580 env FI_CAIRN_PMEM=/dev/dax0.0 FI_PVERBS_COMMIT_METHOD=auto \
+		fabtests/functional/run-functional -b "build/$build/fabtests/functional" -p pverbs -a 10.77.0.1 commit
 	part=kernel-long needs="up-trixie guest-trixie"
-	[ $build = trixie ] || guest_durable trixie trixie
+	[ "$build" = trixie ] || guest_durable trixie trixie
 	# After all others: the machine is stopped meanwhile.
 	cost=0 guest_pmem trixie trixie
 }
