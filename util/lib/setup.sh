@@ -59,10 +59,10 @@ setup_configure() {
 	}
 }
 
-# Several builds of the same sources share what they compiled. The folder, which is all that differs, counts for debuggers
-# only.
-# only. What a source includes is known from its compiler, so it is not preprocessed by itself first.
-export CCACHE_DIR=${CCACHE_DIR-$top/build/ccache} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR-1} CCACHE_DEPEND=${CCACHE_DEPEND-1}
+# Builds of the same sources share what they compiled, those of another checkout, too: ccache keeps it in its usual folder. The source
+# folder, which is all that differs, counts for debuggers only. What a source includes is known from its compiler, so it is not
+# preprocessed by itself first.
+export CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR-1} CCACHE_DEPEND=${CCACHE_DEPEND-1}
 
 # with_ccache COMMAND...: configure takes its compilers through ccache, if it is installed and nobody names others.
 with_ccache() (
