@@ -21,8 +21,8 @@ bin_PROGRAMS += %D%/fi_cairn_atomic %D%/fi_cairn_close %D%/fi_cairn_cm %D%/fi_ca
 
 # They, and what they run on and through, without the other programs of the project.
 .PHONY: functional
-functional: $(filter %D%/%,$(bin_PROGRAMS)) $(provider_LTLIBRARIES) $(pkglib_LTLIBRARIES) $(bin_SCRIPTS) \
-	util/fi_router/fi_router util/fi_routectl/fi_routectl
+functional: $(filter %D%/%,$(bin_PROGRAMS)) $(provider_LTLIBRARIES) $(noinst_LTLIBRARIES) \
+	$(pkglib_LTLIBRARIES) $(bin_SCRIPTS) util/fi_router/fi_router util/fi_routectl/fi_routectl
 
 %C%_fi_cairn_atomic_SOURCES = %D%/atomic.c %D%/atomic.h %D%/atomic_err.c %D%/atomic_forms.c \
 	%D%/atomic_use.c

@@ -15,7 +15,7 @@ suite_rpc() {
 	counted rpc-nfsget-tcp 600 with unit "${nfsget[@]}" --lower tcp
 	counted rpc-nfsget-pverbs 600 with unit "${nfsget[@]}" --lower pverbs content credits leaves no-server case resume-killed
 	counted rpc-rpcping-tcp 600 with unit "${rpcping[@]}" --lower tcp
-	counted rpc-rpcping-pverbs 600 with unit "${rpcping[@]}" --lower pverbs count sizes depth both second server-dies
+	counted rpc-rpcping-pverbs 600 with unit "${rpcping[@]}" --lower pverbs count sizes second
 	part=configurations
 	counted rpc-nfsget-pverbs-all 900 with unit "${nfsget[@]}" --lower pverbs
 	counted rpc-rpcping-pverbs-all 600 with unit "${rpcping[@]}" --lower pverbs
