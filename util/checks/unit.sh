@@ -23,7 +23,8 @@ unit_tests() {
 		done
 	done
 	[ -z "${CHECK_UNIT-}" ] || [ ${#tests[@]} != 0 ] || return
-	make_check "$top/build/unit" ${CHECK_UNIT:+TESTS="${tests[*]}"}
+	# Only those of the choice are built.
+	make_check "$top/build/unit" ${CHECK_UNIT:+TESTS="${tests[*]}" check_PROGRAMS="${tests[*]}"}
 }
 
 # The tests that enumerate all plans: one thread's arithmetic, most of the time of all unit tests.
