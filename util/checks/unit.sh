@@ -5,6 +5,8 @@ suite_unit() {
 	local suite=unit part='' needs=unit cores=2
 
 	counted unit-plans 600 "CHECK_UNIT=unit_plan unit_simverbs" "GTEST_FILTER=$plans_all" unit_tests
+	# libfabric does not load a provider that a sanitizer is in.
+	counted unit-loaded 600 "CHECK_UNIT=test-*.sh" unit_tests
 	part=sanitizers
 	counted unit 1200 unit_tests
 	counted valgrind 1800 CT_PART=10 FUZZ_PART=10 "GTEST_FILTER=-$plans_all" make_check "$top/build/unit" \

@@ -14,4 +14,5 @@ fabtests_unit_unit_rpcrdma_LDADD = $(script_libs) $(ct_libs) $(rpcrdma_libs)
 
 check_PROGRAMS += %D%/who_answers
 TESTS += %D%/test-choice.sh
+%D%/test-choice.log: %D%/who_answers
 EXTRA_DIST += %D%/test-choice.sh
