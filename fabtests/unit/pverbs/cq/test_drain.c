@@ -49,8 +49,7 @@ CT_TEST_F(cq_drain, requests_without_completion_that_succeeded_are_not_cancelled
 		for (uintptr_t i = 0; i < 6; i++)
 			CT_EXPECT_EQ(send_quietly(t->ep, i), 0);
 		fake_complete(t->qp, (unsigned int)done);
-		/* Nothing is left to wait for: whoever did so would not come to an end.
-		 */
+		/* Nothing is left to wait for: a wait would not end. */
 		pvb_params.close_timeout = 600000;
 		world_close_ep(t);
 		expect_failed_comps(t->cq, 6 - done);
