@@ -12,11 +12,11 @@ suite_explore() {
 		fabtests/explore/explore_route_flood
 	needs=explorers
 	step explore 600 explorer explore
-	step explore-chance 600 explorer explore -r 4 -S 1
 	for name in rpcrdma route_credit route_flood; do
 		step "explore-${name/_/-}" 600 explorer "explore_$name"
 	done
 	part=explorers-long
+	step explore-chance 600 explorer explore -r 4 -S 1
 	step explore-fresh 600 explorer explore -r 4
 	step explore-mutations 900 explorer explore -m
 	for name in rpcrdma route_credit route_flood; do
