@@ -7,7 +7,7 @@
 
 /* A passive endpoint that listens on WORLD_ADDR with the world's event queue. */
 bool world_listen(struct world *w, struct fid_pep **pep);
-/* One that does not listen yet: w->pep. */
+/* Sets w->pep to a passive endpoint that does not listen yet. */
 bool world_new_pep(struct world *w);
 /*
  * For CT_FIXTURE, whose tear-down is world_close: a world with a listener (pep) instead

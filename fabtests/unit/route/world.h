@@ -46,7 +46,7 @@ void world_blind(struct world *w, uint64_t b, uint64_t a, uint32_t subnet);
 /* The router's LSA, which points into the world. */
 struct rte_lsa world_lsa(const struct world_router *router);
 struct rte_graph *world_graph(const struct world *w, const char *policy, bool doc_scale);
-/* For fixtures: makes a graph in the place of the one that is there; closes it. */
+/* For fixtures: replaces the graph by a new one; closes it. */
 void world_graph_open(struct rte_graph **graph, const struct world *w, const char *policy,
 		      bool doc_scale);
 void world_graph_close(struct rte_graph **graph);

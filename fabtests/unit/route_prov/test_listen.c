@@ -51,7 +51,7 @@ static const struct rte_peer_ops caller_ops = {
 	.down = caller_down,
 };
 
-/* One that listens, and those that call it from the router's port. */
+/* A listening peer, and the peers that connect to it from the router's port. */
 struct scene {
 	struct ends ends;
 	struct caller caller, second;

@@ -90,7 +90,7 @@ static void connect_again(struct scene *scene, const struct rte_end *to)
 	CT_EXPECT_EQ(fi_close(&ep->fid), 0);
 }
 
-/* Where it sends who asks for the target. */
+/* The address to which requests for the target are redirected. */
 static struct rte_redirect *redirect_of(struct scene *scene)
 {
 	return crn_container_of(scene->ends.domain, struct rte_domain, fid)

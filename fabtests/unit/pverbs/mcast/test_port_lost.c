@@ -27,7 +27,7 @@ static void await_joins(struct port_world *w, int count)
 	port_settle(w);
 }
 
-/* The only member loses its group, is told of it, and joins a second time. */
+/* The only member loses its group, gets the event, and joins a second time. */
 static void expect_joined_again(struct port_world *w, struct fid_mc *mc)
 {
 	port_settle(w);

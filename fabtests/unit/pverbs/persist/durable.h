@@ -61,7 +61,7 @@ struct pvb_wire_message durable_sent(struct durable *d, unsigned int nth);
 unsigned int durable_answers(const struct durable *d);
 /* The operation of the nth work request, from 0, of the connection. */
 enum ibv_wr_opcode durable_opcode(const struct durable *d, unsigned int nth);
-/* Moves the send queue on as after so many operations; slots stay where they are. */
+/* As if operations had used that many positions of the send queue; slots stay. */
 void durable_go_on(struct durable *d, uint32_t positions);
 /* Everything posted succeeds, on both queue pairs. */
 void durable_complete(struct durable *d);
