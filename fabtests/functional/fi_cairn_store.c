@@ -25,11 +25,7 @@ static _Noreturn void be_client(const struct crowd *c, uint32_t id, pid_t parent
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	close(fct.ctl);
-	fct.ctl = -1;
-	fct.inbox = NULL;
-	fct.partial = NULL;
-	fct.partial_len = 0;
+	fct_ctl_close();
 	fct.next_key += (uint64_t)id << 32;
 	fct_watchdog();
 	fct_store_client(id, c->shared, &c->where, c->faults);
