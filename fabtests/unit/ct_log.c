@@ -8,8 +8,8 @@
 #include "cairn_test.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned int count;
-static char last[2048];
+static unsigned int count, warnings;
+static char last[2048], warning[2048];
 
 int __wrap_fi_log_enabled(const struct fi_provider *prov, enum fi_log_level level,
 			  enum fi_log_subsys subsys);
@@ -43,6 +43,10 @@ void __wrap_fi_log(const struct fi_provider *prov, enum fi_log_level level,
 	va_end(args);
 	last[strcspn(last, "\n")] = '\0';
 	count++;
+	if (level == FI_LOG_WARN) {
+		strcpy(warning, last);
+		warnings++;
+	}
 	pthread_mutex_unlock(&lock);
 }
 
@@ -61,10 +65,25 @@ const char *ct_log_last(void)
 	return last;
 }
 
+unsigned int ct_log_warnings(void)
+{
+	unsigned int lines;
+
+	pthread_mutex_lock(&lock);
+	lines = warnings;
+	pthread_mutex_unlock(&lock);
+	return lines;
+}
+
+const char *ct_log_warning(void)
+{
+	return warning;
+}
+
 void ct_log_reset(void)
 {
 	pthread_mutex_lock(&lock);
-	count = 0;
-	last[0] = '\0';
+	count = warnings = 0;
+	last[0] = warning[0] = '\0';
 	pthread_mutex_unlock(&lock);
 }
