@@ -204,14 +204,12 @@ static bool in_word(char c)
 
 static bool has_word(const std::string &text, const std::string &word)
 {
-	size_t at = 0, end;
+	for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; at++) {
+		const size_t end = at + word.size();
 
-	while ((at = text.find(word, at)) != std::string::npos) {
-		end = at + word.size();
 		if (!(at && in_word(text[at - 1]) && in_word(word.front())) &&
 		    !(end < text.size() && in_word(text[end]) && in_word(word.back())))
 			return true;
-		at++;
 	}
 	return false;
 }
@@ -221,10 +219,9 @@ bool ct_has_data(const char *text, const char *words)
 	std::istringstream in(words);
 	std::string word;
 
-	while (in >> word)
-		if (!has_word(text, word))
-			return false;
-	return true;
+	while (in >> word && has_word(text, word))
+		;
+	return !in;
 }
 
 bool ct_data(const char *file, int line, const char *a_text, const char *b_text,

@@ -50,14 +50,19 @@ void __wrap_fi_log(const struct fi_provider *prov, enum fi_log_level level,
 	pthread_mutex_unlock(&lock);
 }
 
-unsigned int ct_log_count(void)
+static unsigned int look(const unsigned int *lines)
 {
-	unsigned int lines;
+	unsigned int now;
 
 	pthread_mutex_lock(&lock);
-	lines = count;
+	now = *lines;
 	pthread_mutex_unlock(&lock);
-	return lines;
+	return now;
+}
+
+unsigned int ct_log_count(void)
+{
+	return look(&count);
 }
 
 const char *ct_log_last(void)
@@ -67,12 +72,7 @@ const char *ct_log_last(void)
 
 unsigned int ct_log_warnings(void)
 {
-	unsigned int lines;
-
-	pthread_mutex_lock(&lock);
-	lines = warnings;
-	pthread_mutex_unlock(&lock);
-	return lines;
+	return look(&warnings);
 }
 
 const char *ct_log_warning(void)

@@ -59,12 +59,14 @@ CT_TEST(bad, a_line_twice_is_told_or_allowed)
 					      "router", ";",	  "key_"};
 	char text[4096], name[32];
 	const char *line, *end;
+	unsigned int number = 1;
 	bool may;
 	size_t i;
 
-	for (line = conf_router_all; *line; line = end + 1) {
+	for (line = conf_router_all; *line; line = end + 1, number++) {
 		end = strchr(line, '\n');
-		snprintf(name, sizeof(name), "%.*s", (int)strcspn(line, " \n"), line);
+		snprintf(name, sizeof(name), "%.*s %u", (int)strcspn(line, " \n"), line,
+			 number);
 		for (i = 0, may = line == end; i < sizeof(repeats) / sizeof(repeats[0]);
 		     i++)
 			may |= !strncmp(line, repeats[i], strlen(repeats[i]));
