@@ -28,6 +28,7 @@ static void end_log(void *context, const char *text)
 	struct pair_end *end = context;
 
 	snprintf(end->log, sizeof(end->log), "%s", text);
+	end->lines++;
 }
 
 static void end_denied(void *context, enum rte_denial why, const union crn_addr *who,
@@ -171,6 +172,13 @@ void pair_turn(struct pair *pair)
 {
 	rte_port_progress(pair->end[PAIR_A].port);
 	rte_port_progress(pair->end[PAIR_B].port);
+}
+
+void pair_expect_left(const struct pair_end *end, int err)
+{
+	CT_EXPECT_EQ(end->err, err);
+	CT_EXPECT_EQ(end->lines, 1);
+	CT_EXPECT_STRSTR(end->log, end->peer->text);
 }
 
 void pair_put_all(struct pair_end *end)
