@@ -71,12 +71,6 @@ void pvb_wq_open(struct pvb_wq *wq)
 		pvb_wq_size(wq);
 }
 
-void pvb_wq_shut(struct pvb_wq *wq)
-{
-	atomic_store(&wq->open, false);
-	atomic_store(&wq->ring.size, 0);
-}
-
 /*
  * Creates a queue pair that also takes FLUSH or ATOMIC WRITE, if the device has them.
  * NULL: not possible.
@@ -283,12 +277,6 @@ int pvb_qp_init(struct pvb_qp *qp, struct ibv_qp_attr *path, int mask, bool atom
 				(atomics ? IBV_ACCESS_REMOTE_ATOMIC : 0) |
 				pvb_native_access(&qp->domain->native);
 	return -ibv_modify_qp(qp->ibv, path, mask);
-}
-
-void pvb_qp_shut(struct pvb_qp *qp)
-{
-	pvb_wq_shut(&qp->sq);
-	pvb_wq_shut(&qp->rq);
 }
 
 void pvb_qp_error(struct pvb_qp *qp)
