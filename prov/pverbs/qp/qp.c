@@ -196,6 +196,7 @@ static void pvb_qp_unreserve(struct pvb_qp *qp)
 
 int pvb_qp_open(struct pvb_qp *qp, const struct pvb_qp_attr *attr)
 {
+	size_t size;
 	int ret;
 
 	pvb_wq_init(&qp->sq, qp, attr->tx_depth);
@@ -211,9 +212,10 @@ int pvb_qp_open(struct pvb_qp *qp, const struct pvb_qp_attr *attr)
 	if (ret)
 		goto err_rq_cntr;
 
-	ret = pvb_qp_create(qp, attr, attr->inject_size);
-	if (ret && attr->inject_size)
-		ret = pvb_qp_create(qp, attr, 0);
+	/* Devices do not say how much they take inline: what is more is copied. */
+	size = attr->inject_size;
+	while ((ret = pvb_qp_create(qp, attr, size)) && size)
+		size /= 2;
 	if (ret) {
 		PVB_WARN(FI_LOG_EP_CTRL,
 			 "%s makes no queue pair with %u sends, %u receives: %s\n",
