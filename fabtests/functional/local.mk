@@ -73,7 +73,7 @@ functional: $(filter %D%/%,$(bin_PROGRAMS)) $(provider_LTLIBRARIES) $(noinst_LTL
 %C%_fi_cairn_msg_LDADD = $(fct_libs)
 %C%_fi_cairn_process_SOURCES = %D%/fi_cairn_process.c $(fct_fault)
 %C%_fi_cairn_process_LDADD = $(fct_libs) -ldl
-%C%_fi_cairn_rdm_SOURCES = %D%/fi_cairn_rdm.c %D%/rdm.c %D%/rdm.h %D%/rdm_msg.c %D%/rdm_rma.c
+%C%_fi_cairn_rdm_SOURCES = %D%/fi_cairn_rdm.c %D%/rdm.c %D%/rdm.h %D%/rdm_atomic.c %D%/rdm_msg.c %D%/rdm_rma.c
 %C%_fi_cairn_rdm_LDADD = $(fct_libs)
 %C%_fi_cairn_refused_LDADD = $(fct_libs)
 %C%_fi_cairn_removed_SOURCES = %D%/close_order.c %D%/close_order.h %D%/fi_cairn_removed.c \

@@ -112,7 +112,14 @@ static int give_memory(struct rdm *r)
 
 int fct_rdm_up(struct rdm *r, uint64_t caps)
 {
-	struct fct_setup s = {.caps = caps, .msg_order = FI_ORDER_SAS};
+	return fct_rdm_up_by(r, caps, FI_PROGRESS_UNSPEC);
+}
+
+int fct_rdm_up_by(struct rdm *r, uint64_t caps, enum fi_progress data_progress)
+{
+	struct fct_setup s = {.caps = caps,
+			      .msg_order = FI_ORDER_SAS,
+			      .data_progress = data_progress};
 	const char *node = NULL;
 	unsigned int n;
 	uint32_t i;

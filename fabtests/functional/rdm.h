@@ -54,6 +54,8 @@ extern uint32_t fct_rdm_count;
 
 /* Everything up to and including the addresses of the other side. */
 int fct_rdm_up(struct rdm *r, uint64_t caps);
+/* The same with another way of progress. */
+int fct_rdm_up_by(struct rdm *r, uint64_t caps, enum fi_progress data_progress);
 void fct_rdm_end(struct rdm *r);
 /* The endpoint that speaks for the peer on this side. */
 static inline struct fid_ep *rdm_ep(const struct rdm *r, const struct rdm_peer *p)

@@ -36,6 +36,25 @@ bool rpct_long(struct rpct *t)
 	return true;
 }
 
+/* Replies that need no chunk come into receives that were posted before the connection
+ * was there. */
+bool rpct_inline(struct rpct *t)
+{
+	static const size_t lens[] = {900, 996, 997, 1000, 2000, 4039, 4040};
+	/* With 28 bytes in front of it, 4,096. */
+	const struct fi_rpc_attr attr = {.reply_size = 4068};
+	struct fi_rpc *conn;
+	CLIENT *client;
+
+	RPCT_CHECK(rpct_connect(t, &attr, &conn) == 0);
+	client = rpct_client(conn, TRIAL_PROG, TRIAL_VERS, 5000);
+	for (size_t i = 0; i < sizeof(lens) / sizeof(*lens); i++)
+		RPCT_CHECK(echo(client, lens[i], (int)i));
+	clnt_destroy(client);
+	fi_rpc_close(conn);
+	return true;
+}
+
 bool rpct_programs(struct rpct *t)
 {
 	CLIENT *other = rpct_client(t->conn, OTHER_PROG, OTHER_VERS, 5000);

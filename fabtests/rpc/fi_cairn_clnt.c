@@ -21,6 +21,7 @@ static const struct {
 } cases[] = {
 	{"small", rpct_small},
 	{"long", rpct_long},
+	{"inline", rpct_inline},
 	{"programs", rpct_programs},
 	{"refused", rpct_refused},
 	{"too_long", rpct_too_long},

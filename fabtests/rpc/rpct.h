@@ -55,6 +55,7 @@ extern struct fi_rpc *rpct_to_close;
 /* calls.c */
 bool rpct_small(struct rpct *t);
 bool rpct_long(struct rpct *t);
+bool rpct_inline(struct rpct *t);
 bool rpct_programs(struct rpct *t);
 bool rpct_refused(struct rpct *t);
 bool rpct_too_long(struct rpct *t);

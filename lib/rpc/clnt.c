@@ -93,6 +93,15 @@ static bool try_send(struct clnt_try *try)
 	return false;
 }
 
+/* Of a Call without a Reply (rpc_err). */
+static int answer_errno(const struct fi_rpc *conn, const struct crpc_call *call)
+{
+	if (conn->state == CRPC_DOWN)
+		return ECONNRESET;
+	/* A Reply longer than its receive: a code of libfabric's own. */
+	return call->err == FI_ETRUNC ? EMSGSIZE : call->err;
+}
+
 /* With the lock held. */
 static bool try_answer(struct clnt_try *try)
 {
@@ -104,8 +113,7 @@ static bool try_answer(struct clnt_try *try)
 	else if (call->answered && !call->err)
 		return true;
 	else
-		try_fail(try, RPC_CANTRECV,
-			 conn->state == CRPC_DOWN ? ECONNRESET : call->err);
+		try_fail(try, RPC_CANTRECV, answer_errno(conn, call));
 	return false;
 }
 

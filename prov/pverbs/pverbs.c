@@ -29,7 +29,7 @@ static const struct crn_param pvb_param_table[] = {
 		"Operations in flight per endpoint when the program names no size"),
 	CRN_PARAM_SIZE("rx_size", &pvb_params.rx_size, 256, 1, 65536,
 		       "Posted receives per endpoint when the program names no size"),
-	CRN_PARAM_SIZE("inject_size", &pvb_params.inject_size, 64, 0, PVB_INJECT_LIMIT,
+	CRN_PARAM_SIZE("inject_size", &pvb_params.inject_size, 256, 0, PVB_INJECT_LIMIT,
 		       "Bytes fi_inject takes when the program names no size"),
 	CRN_PARAM_INT("resolve_timeout", &pvb_params.resolve_timeout, 2000, 1, 600000,
 		      "Milliseconds rdma_cm may take for an address, and for a route"),

@@ -27,6 +27,9 @@
 
 struct rpr_ep;
 
+/* Bytes of a Call up to its procedure (RFC 5531 section 9). */
+#define RPR_CALL_BEGIN 24
+
 /* tick.c */
 struct rpr_tick {
 	struct crn_wait_source source;
@@ -58,6 +61,8 @@ struct rpr_request {
 struct rpr_poison {
 	struct in6_addr host; /* of the peer; an IPv4 address is its begin */
 	uint32_t xid;
+	uint8_t begin[RPR_CALL_BEGIN]; /* of the Call; zeros: it was all in chunks */
+	uint64_t after;		       /* the first endpoint it may come again on */
 	bool used;
 };
 
@@ -82,6 +87,7 @@ struct rpr_domain {
 	uint32_t next_key;
 	struct rpr_poison poison[RPR_POISONS]; /* a ring */
 	uint32_t poisons;		       /* ever added */
+	uint64_t endpoints;		       /* ever opened */
 	struct crn_list busy;	  /* rpr_ep.busy: something waits to be posted */
 	struct crn_list deferred; /* rpr_ep.deferred: Replies that may wait for company */
 };
@@ -129,7 +135,8 @@ struct rpr_item {
 	void *desc;
 	uint64_t addr; /* of the peer */
 	uint64_t key;
-	void *owner; /* of READ and WRITE: the arrival or serve */
+	void *owner;  /* of READ and WRITE: the arrival or serve */
+	bool refused; /* it failed because of the peer's memory, not of the way there */
 	/* It is over: err is 0 or a positive FI_E* code. Called once, with the lock. */
 	void (*done)(struct rpr_item *item, int err);
 };
@@ -274,6 +281,7 @@ struct rpr_serve {
 	enum rpr_serve_state state;
 	uint32_t xid;
 	struct crn_buf *buf;
+	uint8_t begin[RPR_CALL_BEGIN]; /* of a Call with chunks, as in rpr_poison */
 	/* What the peer offers for results. */
 	uint32_t write_count;
 	bool has_reply;
@@ -303,6 +311,11 @@ struct rpr_rma {
 	struct rpr_ep *ep;
 	void *context;
 	uint64_t flags; /* of the completion */
+	/* What has not ended yet: the operation, and the Call that takes its remote CQ
+	 * data to the target. */
+	unsigned int parts;
+	int err; /* of the part that failed first, positive */
+	int prov_errno;
 	bool report;
 	bool silent; /* fi_inject_write: there is no completion */
 	bool used;
@@ -339,6 +352,10 @@ struct rpr_mode_ops {
 	 * rpr_errcode or 0. Its send, if the program waits for that, has been reported.
 	 */
 	void (*lost)(struct rpr_ep *ep, struct rpr_call *call, int err, int prov_errno);
+	/* Instead of the completion of a send: the Call of a write (call->flags has
+	 * FI_RMA; call->context is the struct rpr_rma) was sent, or answered if
+	 * call->at_reply is set. err: it was not. */
+	void (*told)(struct rpr_call *call, int err, int prov_errno);
 	/* A read found nothing to do: Replies that were put off are sent. */
 	void (*idle)(struct rpr_ep *ep);
 };
@@ -351,6 +368,7 @@ struct rpr_ep {
 	struct rpr_domain *domain;
 	enum rpr_mode mode;
 	const struct rpr_mode_ops *ops;
+	uint64_t number; /* endpoints of the domain that were opened before */
 	enum rpr_ep_state state;
 	bool bound;   /* the lower endpoint, to the domain's queue */
 	bool active;  /* it connects */

@@ -87,7 +87,7 @@ CT_TEST(init, without_the_environment_the_defaults_of_the_manual_hold)
 	CT_EXPECT_EQ(pvb_params.device, NULL);
 	CT_EXPECT_EQ(pvb_params.tx_size, 256);
 	CT_EXPECT_EQ(pvb_params.rx_size, 256);
-	CT_EXPECT_EQ(pvb_params.inject_size, 64);
+	CT_EXPECT_EQ(pvb_params.inject_size, 256);
 	CT_EXPECT_EQ(pvb_params.resolve_timeout, 2000);
 	CT_EXPECT_EQ(pvb_params.retry_count, 6);
 	CT_EXPECT_EQ(pvb_params.rnr_retry_count, 7);
@@ -119,9 +119,9 @@ CT_TEST(init, each_size_is_read_within_its_bounds)
 		{names[1], &pvb_params.tx_size, 256, "-1", 256},
 		{names[2], &pvb_params.rx_size, 256, "17", 17},
 		{names[2], &pvb_params.rx_size, 256, "0", 256},
-		{names[3], &pvb_params.inject_size, 64, "0", 0},
-		{names[3], &pvb_params.inject_size, 64, "512", 512},
-		{names[3], &pvb_params.inject_size, 64, "513", 64},
+		{names[3], &pvb_params.inject_size, 256, "0", 0},
+		{names[3], &pvb_params.inject_size, 256, "512", 512},
+		{names[3], &pvb_params.inject_size, 256, "513", 256},
 	};
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {

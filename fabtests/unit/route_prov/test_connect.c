@@ -155,7 +155,7 @@ CT_TEST_F(connect, an_endpoint_that_never_accepts_rejects_when_it_closes)
 				       NULL));
 }
 
-CT_TEST_F(connect, shutdown_is_told_to_the_other_end_once)
+CT_TEST_F(connect, shutdown_is_told_to_each_end_once)
 {
 	struct ends_event event;
 
@@ -163,6 +163,7 @@ CT_TEST_F(connect, shutdown_is_told_to_the_other_end_once)
 	CT_EXPECT_EQ(fi_shutdown(t->active, 0), 0);
 	CT_EXPECT_EQ(fi_shutdown(t->active, 0), 0);
 	CT_EXPECT_TRUE(ends_expect(&t->ends, FI_SHUTDOWN, &t->passive->fid, &event));
+	CT_EXPECT_TRUE(ends_expect(&t->ends, FI_SHUTDOWN, &t->active->fid, &event));
 	ends_quiet(&t->ends);
 	CT_EXPECT_EQ(fi_close(&t->active->fid), 0);
 	t->active = NULL;
@@ -227,19 +228,46 @@ CT_TEST_F(connect, a_close_waits_for_what_the_peer_has_no_credit_for_yet)
 	}
 }
 
-CT_TEST_F(connect, who_has_shut_it_down_is_not_told_that_the_other_end_has)
+/* More than the peer takes without receives: the shutdown has to wait. */
+static void inject_many(struct fid_ep *ep)
 {
 	char buf[8] = "";
 	int i;
 
-	both_connect(t);
-	/* More than the peer takes without receives: the shutdown has to wait. */
 	for (i = 0; i < MANY; i++)
-		CT_ASSERT_EQ(fi_inject(t->active, buf, sizeof(buf), 0), 0);
+		CT_ASSERT_EQ(fi_inject(ep, buf, sizeof(buf), 0), 0);
+}
+
+/* Neither of them hears of the other's before its own. */
+CT_TEST_F(connect, shutdown_by_both_ends_is_told_to_each_once)
+{
+	struct ends_event first, second;
+
+	both_connect(t);
+	inject_many(t->active);
+	inject_many(t->passive);
+	CT_EXPECT_EQ(fi_shutdown(t->active, 0), 0);
+	CT_EXPECT_EQ(fi_shutdown(t->passive, 0), 0);
+	CT_ASSERT_TRUE(ends_next(&t->ends, &first, NULL));
+	CT_ASSERT_TRUE(ends_next(&t->ends, &second, NULL));
+	CT_EXPECT_EQ(first.event, FI_SHUTDOWN);
+	CT_EXPECT_EQ(second.event, FI_SHUTDOWN);
+	CT_EXPECT_NE(first.cm.fid, second.cm.fid);
+	ends_quiet(&t->ends);
+}
+
+CT_TEST_F(connect, who_has_shut_it_down_is_told_once_also_if_the_other_end_goes)
+{
+	struct ends_event event;
+	char buf[8] = "";
+
+	both_connect(t);
+	inject_many(t->active);
 	CT_EXPECT_EQ(fi_shutdown(t->active, 0), 0);
 	CT_EXPECT_EQ(fi_inject(t->active, buf, sizeof(buf), 0), -FI_ENOTCONN);
 	CT_EXPECT_EQ(fi_close(&t->passive->fid), 0);
 	t->passive = NULL;
+	CT_EXPECT_TRUE(ends_expect(&t->ends, FI_SHUTDOWN, &t->active->fid, &event));
 	ends_quiet(&t->ends);
 }
 

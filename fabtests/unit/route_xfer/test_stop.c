@@ -135,6 +135,62 @@ CT_TEST_F(stop, messages_that_are_here_whole_meet_their_receives)
 	CT_EXPECT_EQ(fake_rx_kept(&fake.b), 0);
 }
 
+/* The end of the connection is no reason for the program to lose them. */
+CT_TEST_F(stop, messages_without_a_receive_wait_for_one)
+{
+	uint8_t kept[64];
+
+	fake.a.credits[RTE_REQUESTS] = 8;
+	CT_EXPECT_EQ(fake_send(&fake.a, from, 10, &context[0], 0), 0);
+	CT_EXPECT_EQ(fake_write(&fake.a, from + 100, 10, 100, KEY, &context[1], 0), 0);
+	CT_EXPECT_EQ(fake_read(&fake.a, from + 200, 10, 0, KEY, &context[2]), 0);
+	CT_EXPECT_EQ(fake_send(&fake.a, from + 10, 20, &context[3], 0), 0);
+	fake_run(&fake);
+	CT_EXPECT_EQ(fake_rx_kept(&fake.b), 4);
+	CT_EXPECT_NE(memcmp(into + 100, from + 100, 10), 0);
+	rte_vc_stop(&fake.b.vc, FI_ECONNABORTED, 0);
+	/* What was written is there at once; nobody waits for what was to be read. */
+	CT_EXPECT_EQ(memcmp(into + 100, from + 100, 10), 0);
+	CT_EXPECT_EQ(fake_rx_kept(&fake.b), 2);
+	CT_EXPECT_EQ(fake_recv(&fake.b, kept, sizeof(kept), &context[10]), 0);
+	fake_expect(&fake.b.rx_cq, &context[10], RECEIVED, 10);
+	CT_EXPECT_EQ(memcmp(kept, from, 10), 0);
+	CT_EXPECT_EQ(fake_recv(&fake.b, kept, 5, &context[11]), 0);
+	fake_expect_err(&fake.b.rx_cq, &context[11], RECEIVED, FI_ETRUNC);
+	CT_EXPECT_EQ(fake_rx_kept(&fake.b), 0);
+	CT_EXPECT_EQ(fake_recv(&fake.b, kept, sizeof(kept), NULL), -FI_ENOTCONN);
+}
+
+/* Data of a write need a receive as well; a message of which a part is missing is none.
+ */
+CT_TEST_F(stop, data_of_writes_wait_and_parts_of_messages_do_not)
+{
+	fake.a.credits[RTE_REQUESTS] = 8;
+	CT_EXPECT_EQ(fake_write(&fake.a, from, 10, 0, KEY, &context[0],
+				FI_REMOTE_CQ_DATA),
+		     0);
+	CT_EXPECT_EQ(fake_send(&fake.a, from, 20000, &context[1], 0), 0);
+	CT_EXPECT_TRUE(fake_deliver(&fake, &fake.a));
+	CT_EXPECT_TRUE(fake_deliver(&fake, &fake.a));
+	rte_vc_stop(&fake.b.vc, FI_ECONNABORTED, 0);
+	CT_EXPECT_EQ(fake_rx_kept(&fake.b), 1);
+	CT_EXPECT_EQ(fake_recv(&fake.b, into + 500, 10, &context[10]), 0);
+	fake_expect_data(&fake.b.rx_cq, &context[10],
+			 FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA, 10,
+			 0x1122334455667788);
+	CT_EXPECT_EQ(memcmp(into, from, 10), 0);
+	CT_EXPECT_EQ(fake_recv(&fake.b, into, 10, NULL), -FI_ENOTCONN);
+}
+
+/* The program closes the endpoint without them. */
+CT_TEST_F(stop, messages_that_nobody_takes_go_with_the_connection)
+{
+	CT_EXPECT_EQ(fake_send(&fake.a, from, 10, &context[0], 0), 0);
+	fake_run(&fake);
+	rte_vc_stop(&fake.b.vc, FI_ECONNABORTED, 0);
+	CT_EXPECT_EQ(fake_rx_kept(&fake.b), 1);
+}
+
 CT_TEST_F(stop, nothing_is_accepted_afterwards)
 {
 	rte_vc_stop(&fake.a.vc, FI_ECONNABORTED, 0);

@@ -160,8 +160,9 @@ static void end_stop(struct fake_end *end)
 	CT_EXPECT_EQ(end->holds, 0);
 	CT_EXPECT_TRUE(crn_list_empty(&end->loans));
 	CT_EXPECT_EQ(end->vc.head, end->vc.tail);
-	CT_EXPECT_EQ(fake_rx_kept(end), 0);
+	/* It takes what came and had no receive with it. */
 	rte_vc_fini(&end->vc);
+	CT_EXPECT_EQ(fake_rx_kept(end), 0);
 }
 
 static void cq_drain(struct crn_cq *cq)

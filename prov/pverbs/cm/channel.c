@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cq/cq.h"
 #include "device/device.h"
 #include "mcast/mcast.h"
 #include "persist/persist.h"
@@ -126,6 +127,15 @@ err_free:
 	rdma_destroy_id(id);
 }
 
+/* Not accepted yet, and the requester has gone, or the device: fi_accept will fail. */
+static void pvb_cm_request_event(struct pvb_connreq *req,
+				 const struct pvb_cm_event *event)
+{
+	req->dead = true;
+	if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL && req->domain)
+		pvb_removal_noticed(req->domain);
+}
+
 static void pvb_cm_dispatch(const struct pvb_cm_event *event)
 {
 	struct pvb_pep *pep;
@@ -150,8 +160,8 @@ static void pvb_cm_dispatch(const struct pvb_cm_event *event)
 		pvb_mcast_event(fid, event);
 		break;
 	case FI_CLASS_CONNREQ:
-		/* Not accepted yet, and the requester has gone: fi_accept will fail. */
-		crn_container_of(fid, struct pvb_connreq, fid)->dead = true;
+		pvb_cm_request_event(crn_container_of(fid, struct pvb_connreq, fid),
+				     event);
 		break;
 	case FI_CLASS_PEP:
 		/* No further connection request can arrive there. */
@@ -197,8 +207,7 @@ static void pvb_cm_copy(struct pvb_cm_event *copy, const struct rdma_cm_event *e
 	}
 }
 
-/* Called with the lock held. */
-static int pvb_cm_take(struct pvb_eq *eq)
+int pvb_cm_take(struct pvb_eq *eq)
 {
 	struct crn_eq *crn = &eq->eq;
 	struct rdma_cm_event *event;

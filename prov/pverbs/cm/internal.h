@@ -11,6 +11,9 @@ struct pvb_cm_event;
 
 /* channel.c */
 
+/* Handles the rdma_cm events that wait, as far as the queue has room. With cm_lock held.
+ * 0 or a negative code. */
+int pvb_cm_take(struct pvb_eq *eq);
 /* FI_CONNREQ, FI_CONNECTED or FI_SHUTDOWN with the peer's connection data. 0 or a
  * negative code. */
 int pvb_cm_report(struct pvb_eq *eq, uint32_t type, fid_t fid, struct fi_info *info,

@@ -243,15 +243,6 @@ void pvb_cm_ep_event(struct pvb_ep *ep, const struct pvb_cm_event *event)
 	int err = event->status < 0 ? -event->status : FI_EHOSTUNREACH;
 
 	crn_mutex_assert_held(&ep->eq->cm_lock);
-	if (ep->conn.state <= PVB_CONN_ENABLED) {
-		/* A request taken by fi_endpoint and not accepted yet: fi_accept will say
-		 * so. */
-		if (ep->conn.req)
-			ep->conn.req->dead = true;
-		if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL)
-			pvb_removal_noticed(ep->domain);
-		return;
-	}
 	switch (event->type) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 		pvb_cm_on_addr_resolved(ep);
@@ -384,12 +375,23 @@ static int pvb_cm_send_answer(struct pvb_ep *ep, const struct pvb_connreq *req,
 	if (ret)
 		return ret;
 	conn->state = PVB_CONN_ACCEPTED;
+	conn->id->context = &ep->fid.fid;
 	if (!rdma_accept(conn->id, &answer))
 		return 0;
 	ret = pvb_errno();
+	conn->id->context = &ep->conn.req->fid;
 	conn->state = PVB_CONN_FAILED;
 	pvb_conn_error(ep);
 	return ret;
+}
+
+/* rdma_cm has no other code where the requester has gone and nobody has read so yet. */
+static int pvb_cm_refused(struct pvb_ep *ep, int ret)
+{
+	if (ret != -FI_EINVAL)
+		return ret;
+	pvb_cm_take(ep->eq);
+	return ep->conn.req->dead ? -FI_ECONNABORTED : ret;
 }
 
 int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
@@ -413,11 +415,12 @@ int pvb_cm_accept(struct pvb_ep *ep, const void *param, size_t len)
 	ret = pvb_cm_message(ep->raw_cm, buf, param, len, &offer, &message);
 	if (!ret)
 		ret = pvb_cm_send_answer(ep, req, buf, message);
-	if (ret)
-		pvb_control_conn_end(ep);
-	else
+	if (!ret) {
 		pvb_cm_request_over(ep);
-	return ret;
+		return 0;
+	}
+	pvb_control_conn_end(ep);
+	return pvb_cm_refused(ep, ret);
 }
 
 int pvb_cm_shutdown(struct pvb_ep *ep)

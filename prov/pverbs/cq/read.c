@@ -100,7 +100,11 @@ static bool pvb_convert_error(const struct ibv_wc *wc, struct pvb_slot *slot,
 	if (wc->status != IBV_WC_WR_FLUSH_ERR)
 		PVB_WARN(FI_LOG_CQ, "queue pair 0x%x: %s (vendor error 0x%x)\n",
 			 wc->qp_num, ibv_wc_status_str(wc->status), wc->vendor_err);
-	if (qp && slot->wq == &qp->sq && pvb_qp_ep(qp)->dgram)
+	if (qp && !pvb_qp_ep(qp)->dgram)
+		/* Nothing moves there any more. Who looks at no event, and at no
+		 * completion of injects, learns of it when posting. */
+		pvb_qp_shut(qp);
+	else if (qp && slot->wq == &qp->sq)
 		pvb_datagram_failed(qp, wc->status);
 	if (!(slot->state & PVB_SLOT_INJECT))
 		return true;

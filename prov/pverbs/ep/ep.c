@@ -266,7 +266,8 @@ static int pvb_ep_attr(struct pvb_ep *ep, const struct fi_info *info)
 						  : pvb_ep_addrs(ep, info);
 }
 
-/* Moves the request to this endpoint, which handles its events from now on. */
+/* The request's events stay its own until it is accepted: the endpoint is not whole yet.
+ */
 static int pvb_ep_take_request(struct pvb_ep *ep, struct pvb_connreq *req)
 {
 	if (strcmp(ibv_get_device_name(req->id->verbs->device),
@@ -276,7 +277,7 @@ static int pvb_ep_take_request(struct pvb_ep *ep, struct pvb_connreq *req)
 	}
 	if (req->eq)
 		pthread_mutex_lock(&req->eq->cm_lock);
-	req->id->context = &ep->fid.fid;
+	req->domain = ep->domain;
 	ep->conn.req = req;
 	ep->conn.responder = true;
 	ep->conn.id = req->id;

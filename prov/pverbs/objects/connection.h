@@ -132,6 +132,7 @@ struct pvb_connreq {
 	struct pvb_cm_data data;
 	const struct pvb_pep *pep; /* the listener; NULL: closed before the request was
 				      taken */
+	struct pvb_domain *domain; /* of the endpoint that has taken it; NULL: none has */
 	bool raw_cm;		   /* of the listener */
 	atomic_bool dead;	   /* the requester gave up meanwhile */
 };

@@ -193,6 +193,19 @@ static inline struct pvb_slot *pvb_wq_slot(struct pvb_wq *wq, uint32_t ahead)
 	return pvb_wq_slot_at(wq, wq->ring.head + ahead);
 }
 
+/* Posting is refused from here on: to one queue, to both. */
+static inline void pvb_wq_shut(struct pvb_wq *wq)
+{
+	atomic_store(&wq->open, false);
+	atomic_store(&wq->ring.size, 0);
+}
+
+static inline void pvb_qp_shut(struct pvb_qp *qp)
+{
+	pvb_wq_shut(&qp->sq);
+	pvb_wq_shut(&qp->rq);
+}
+
 /* What the receive with that slot of wq, one of datagrams whose GRHs are read, has. */
 static inline struct pvb_grh *pvb_grh_of(const struct pvb_wq *wq,
 					 const struct pvb_slot *slot)

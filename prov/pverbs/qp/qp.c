@@ -71,12 +71,6 @@ void pvb_wq_open(struct pvb_wq *wq)
 		pvb_wq_size(wq);
 }
 
-void pvb_wq_shut(struct pvb_wq *wq)
-{
-	atomic_store(&wq->open, false);
-	atomic_store(&wq->ring.size, 0);
-}
-
 /*
  * Creates a queue pair that also takes FLUSH or ATOMIC WRITE, if the device has them.
  * NULL: not possible.
@@ -202,6 +196,7 @@ static void pvb_qp_unreserve(struct pvb_qp *qp)
 
 int pvb_qp_open(struct pvb_qp *qp, const struct pvb_qp_attr *attr)
 {
+	size_t size;
 	int ret;
 
 	pvb_wq_init(&qp->sq, qp, attr->tx_depth);
@@ -217,9 +212,10 @@ int pvb_qp_open(struct pvb_qp *qp, const struct pvb_qp_attr *attr)
 	if (ret)
 		goto err_rq_cntr;
 
-	ret = pvb_qp_create(qp, attr, attr->inject_size);
-	if (ret && attr->inject_size)
-		ret = pvb_qp_create(qp, attr, 0);
+	/* Devices do not say how much they take inline: what is more is copied. */
+	size = attr->inject_size;
+	while ((ret = pvb_qp_create(qp, attr, size)) && size)
+		size /= 2;
 	if (ret) {
 		PVB_WARN(FI_LOG_EP_CTRL,
 			 "%s makes no queue pair with %u sends, %u receives: %s\n",
@@ -283,12 +279,6 @@ int pvb_qp_init(struct pvb_qp *qp, struct ibv_qp_attr *path, int mask, bool atom
 				(atomics ? IBV_ACCESS_REMOTE_ATOMIC : 0) |
 				pvb_native_access(&qp->domain->native);
 	return -ibv_modify_qp(qp->ibv, path, mask);
-}
-
-void pvb_qp_shut(struct pvb_qp *qp)
-{
-	pvb_wq_shut(&qp->sq);
-	pvb_wq_shut(&qp->rq);
 }
 
 void pvb_qp_error(struct pvb_qp *qp)

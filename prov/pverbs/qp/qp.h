@@ -106,9 +106,8 @@ void pvb_qp_stop(struct pvb_qp *qp);
 /* To INIT: path has the port and the P_Key, as mask says. atomics: the peer may use them.
  * 0 or a negative code. */
 int pvb_qp_init(struct pvb_qp *qp, struct ibv_qp_attr *path, int mask, bool atomics);
-/* Operations may be posted to one of its queues; not any more. */
+/* Operations may be posted to one of its queues, until pvb_wq_shut. */
 void pvb_wq_open(struct pvb_wq *wq);
-void pvb_wq_shut(struct pvb_wq *wq);
 /* Allocates the slots of a queue, and sets its size if it is open: 0, or -FI_ENOMEM.
  * With the lock of posting to it held, or before it is open. */
 int pvb_wq_make(struct pvb_wq *wq);
@@ -117,8 +116,6 @@ int pvb_wq_make(struct pvb_wq *wq);
  * inject_size bytes, one a slot. 0, or a negative code. With tx_lock held.
  */
 int pvb_bounce_make(struct pvb_qp *qp, size_t inject_size);
-/* Posting is refused from here on. */
-void pvb_qp_shut(struct pvb_qp *qp);
 /* To ERR: everything posted flushes. */
 void pvb_qp_error(struct pvb_qp *qp);
 

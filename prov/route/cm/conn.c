@@ -63,16 +63,13 @@ void rte_conn_fail(struct rte_ep *ep, const struct rte_failure *failure)
 	rte_news(ep, RTE_NEWS_FAILED);
 }
 
-/* A program that has shut it down itself is not told. */
+/* A program that shuts it down itself needs no log. */
 static void conn_lost(struct rte_ep *ep, int err, uint64_t router)
 {
-	const bool told = ep->state == RTE_EP_CLOSING;
-
-	if (!told && err)
+	if (ep->state != RTE_EP_CLOSING && err)
 		conn_log(ep, "lost the connection with", err, router, "");
 	conn_hang_up(ep, err, router);
-	if (!told)
-		rte_news(ep, RTE_NEWS_SHUTDOWN);
+	rte_news(ep, RTE_NEWS_SHUTDOWN);
 }
 
 void rte_conn_end(struct rte_ep *ep)
@@ -81,6 +78,13 @@ void rte_conn_end(struct rte_ep *ep)
 			 ep->state == RTE_EP_ACCEPTING))
 		rte_say_shutdown(ep, ep->broken);
 	conn_hang_up(ep, FI_ECANCELED, 0);
+}
+
+/* By fi_shutdown: both ends are told (fi_cm(3)), whoever called it, or both. */
+static void conn_shut_down(struct rte_ep *ep)
+{
+	rte_conn_end(ep);
+	rte_news(ep, RTE_NEWS_SHUTDOWN);
 }
 
 int rte_conn_shutdown(struct rte_ep *ep)
@@ -93,7 +97,7 @@ int rte_conn_shutdown(struct rte_ep *ep)
 		ep->state = RTE_EP_CLOSING;
 		rte_conn_wait(ep, crn_now_ms() + RTE_LINGER);
 	} else {
-		rte_conn_end(ep);
+		conn_shut_down(ep);
 	}
 	return 0;
 }
@@ -155,7 +159,7 @@ void rte_conn_over(struct crn_deadline *deadline)
 		conn_lost(ep, broken, 0);
 		break;
 	case RTE_EP_CLOSING:
-		rte_conn_end(ep);
+		conn_shut_down(ep);
 		break;
 	default:
 		break;

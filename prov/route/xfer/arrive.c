@@ -165,6 +165,46 @@ bool rte_vc_drain(struct rte_vc *vc)
 	return any;
 }
 
+/* Puts back those of the requests that wait that need not. */
+static void requests_sift(struct rte_vc *vc,
+			  bool (*over)(struct rte_vc *vc, const struct rte_rx *rx))
+{
+	struct crn_list *entry, *tmp;
+	struct rte_rx *rx;
+
+	crn_list_for_each_safe (entry, tmp, &vc->waiting) {
+		rx = crn_container_of(entry, struct rte_rx, entry);
+		if (!over(vc, rx))
+			continue;
+		crn_list_del(entry);
+		rte_rx_put(rx);
+	}
+}
+
+/* Reads, which nobody waits for any more, and a request whose end has not arrived. */
+static bool request_is_useless(struct rte_vc *vc, const struct rte_rx *rx)
+{
+	const struct rte_head *head = &rx->packet.head;
+
+	return head->type == RTE_READ_REQ || (vc->in.open && head->seq == vc->in.seq);
+}
+
+static bool request_is_placed(struct rte_vc *vc, const struct rte_rx *rx)
+{
+	struct request request;
+
+	request_parse(&request, &rx->packet);
+	return rx->packet.head.type == RTE_WRITE && request_take(vc, rx, &request);
+}
+
+/* What was written before the end is in its place before the program learns of it. */
+void rte_vc_keep(struct rte_vc *vc)
+{
+	requests_sift(vc, request_is_useless);
+	rte_vc_drain(vc);
+	requests_sift(vc, request_is_placed);
+}
+
 /* NULL, or what is wrong; *kept: it waits. */
 static const char *request_arrives(struct rte_vc *vc, struct rte_rx *rx, bool *kept)
 {

@@ -95,6 +95,8 @@ void rte_vc_lend_stop(struct rte_vc *vc);
 
 /* The oldest that is posted; NULL: there is none. */
 struct rte_vc_recv *rte_vc_recv_take(struct rte_vc *vc);
+/* The connection is over: nothing comes for those that are left (vc.c). */
+void rte_vc_receives_end(struct rte_vc *vc);
 void rte_vc_recv_done(struct rte_vc *vc, struct rte_vc_recv *recv, uint64_t len,
 		      uint64_t flags, uint64_t data);
 /* len: bytes in the buffer; olen: those that were too many. */
@@ -107,6 +109,8 @@ void rte_vc_recv_failed(struct rte_vc *vc, struct rte_vc_recv *recv, int err, si
 void rte_vc_bad(struct rte_vc *vc, struct rte_rx *rx, const char *what);
 /* Takes requests of the other end that wait, while they can be. False: none. */
 bool rte_vc_drain(struct rte_vc *vc);
+/* The connection is over: of requests that wait, those stay that need a receive. */
+void rte_vc_keep(struct rte_vc *vc);
 /* Can it be taken now? Then it is, but for rte_rx_put. */
 bool rte_vc_place(struct rte_vc *vc, const struct rte_rx *rx,
 		  const struct rte_write *write);

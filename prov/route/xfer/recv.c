@@ -84,15 +84,20 @@ ssize_t rte_vc_recv(struct rte_vc *vc, const struct fi_msg *msg, uint64_t flags)
 		return ret;
 	if (msg->iov_count > RTE_VC_IOV || !recv_ends(msg))
 		return -FI_EINVAL;
-	if (vc->state == RTE_VC_STOPPED)
+	/* What arrived before the end is still the program's. */
+	if (vc->state == RTE_VC_STOPPED && crn_list_empty(&vc->waiting))
 		return -FI_ENOTCONN;
 	if (crn_list_empty(&vc->free) || !crn_ep_begin(vc->attr.ep, CRN_EP_RX))
 		return -FI_EAGAIN;
 	entry = crn_list_pop(&vc->free);
 	recv_fill(crn_container_of(entry, struct rte_vc_recv, entry), msg, flags);
 	crn_list_add_tail(&vc->posted, entry);
-	if (!crn_list_empty(&vc->waiting))
+	if (crn_unlikely(vc->state == RTE_VC_STOPPED)) {
+		rte_vc_drain(vc);
+		rte_vc_receives_end(vc);
+	} else if (!crn_list_empty(&vc->waiting)) {
 		rte_vc_settle(vc);
+	}
 	return 0;
 }
 

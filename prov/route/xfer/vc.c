@@ -40,9 +40,18 @@ int rte_vc_init(struct rte_vc *vc, const struct rte_vc_attr *attr)
 	return 0;
 }
 
+static void requests_drop(struct rte_vc *vc)
+{
+	struct crn_list *entry;
+
+	while ((entry = crn_list_pop(&vc->waiting)))
+		rte_rx_put(crn_container_of(entry, struct rte_rx, entry));
+}
+
 void rte_vc_fini(struct rte_vc *vc)
 {
 	assert(rte_vc_idle(vc));
+	requests_drop(vc);
 	free(vc->ops);
 	free(vc->recvs);
 	free(vc->inject);
@@ -62,15 +71,7 @@ void rte_vc_start(struct rte_vc *vc, struct rte_peer *peer,
 	vc->state = RTE_VC_UP;
 }
 
-static void requests_drop(struct rte_vc *vc)
-{
-	struct crn_list *entry;
-
-	while ((entry = crn_list_pop(&vc->waiting)))
-		rte_rx_put(crn_container_of(entry, struct rte_rx, entry));
-}
-
-static void receives_cancel(struct rte_vc *vc)
+void rte_vc_receives_end(struct rte_vc *vc)
 {
 	struct rte_vc_recv *recv = vc->recv;
 
@@ -91,9 +92,8 @@ void rte_vc_stop(struct rte_vc *vc, int err, uint64_t router)
 	vc->router = vc->failed ? 0 : router;
 
 	rte_vc_lend_stop(vc);
-	rte_vc_drain(vc);
-	requests_drop(vc);
-	receives_cancel(vc);
+	rte_vc_keep(vc);
+	rte_vc_receives_end(vc);
 	rte_vc_retire(vc);
 }
 

@@ -246,8 +246,9 @@ void rte_vc_message(struct rte_vc *vc, struct rte_rx *rx);
 void rte_vc_ready(struct rte_vc *vc);
 /*
  * The connection is over. err: FI_E* of operations outstanding, router: where it failed,
- * or 0. Receives end with FI_ECANCELED, but for those of messages that are here whole. An
- * operation whose buffers the lower provider still has ends when it has them no more.
+ * or 0. Receives end with FI_ECANCELED, but for those of messages that are here whole:
+ * more receives may be posted while there are such messages. An operation whose buffers
+ * the lower provider still has ends when it has them no more.
  */
 void rte_vc_stop(struct rte_vc *vc, int err, uint64_t router);
 /* No message of it is with the lower provider. */

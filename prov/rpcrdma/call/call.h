@@ -169,9 +169,10 @@ struct rpr_serve *rpr_serve_find(struct rpr_ep *ep, uint32_t xid);
 /* ---- poison.c: Calls that broke a connection ---- */
 
 /* It was this one. */
-void rpr_poison_add(struct rpr_ep *ep, uint32_t xid);
-/* Has this Call, of the same peer, broken a connection before? It is forgotten then. */
-bool rpr_poison_take(struct rpr_ep *ep, uint32_t xid);
+void rpr_poison_add(const struct rpr_serve *serve);
+/* Has this Call, of the same peer, broken a connection before this one? It is forgotten
+ * then. */
+bool rpr_poison_take(const struct rpr_serve *serve);
 
 /* ---- down.c: the end ---- */
 

@@ -81,7 +81,9 @@ static void call_report(struct rpr_call *call, int err, int prov_errno)
 	if (!call->pending)
 		return;
 	call->pending = false;
-	if (err)
+	if (crn_unlikely(call->flags & FI_RMA))
+		ep->ops->told(call, err, prov_errno);
+	else if (err)
 		rpr_send_failed(ep, call->context, call->flags, err, prov_errno);
 	else
 		rpr_sent(ep, call->context, call->flags, call->report);

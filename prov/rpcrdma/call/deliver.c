@@ -177,6 +177,15 @@ void rpr_arrival_drop(struct rpr_arrival *arrival)
 	arrival_release(arrival);
 }
 
+/* What the program knows a message by that its receive has not shown: its XID. */
+static uint64_t arrival_error_data(struct rpr_arrival *arrival)
+{
+	if (arrival->ep->mode == RPR_MODE_WRAP)
+		return arrival->data;
+	return arrival->direction == RPR_CALL ? arrival_serve(arrival)->xid
+					      : arrival_call(arrival)->xid;
+}
+
 static void arrival_report(struct rpr_arrival *arrival)
 {
 	struct rpr_ep *ep = arrival->ep;
@@ -193,7 +202,7 @@ static void arrival_report(struct rpr_arrival *arrival)
 	else if (arrival->err)
 		rpr_recv_failed(ep, recv, arrival->err, 0,
 				arrival->bytes ? CRN_MIN(arrival->len, recv->len) : 0,
-				arrival->len - recv->len, arrival->data);
+				arrival->len - recv->len, arrival_error_data(arrival));
 	else
 		rpr_recv_done(ep, recv, arrival->len, arrival->flags, arrival->data);
 }
@@ -325,8 +334,8 @@ static void arrival_read_done(struct rpr_item *item, int err)
 	struct rpr_arrival *arrival = item->owner;
 
 	arrival->ep->stats.read_bytes += err ? 0 : item->len;
-	if (err && err != FI_ECANCELED)
-		rpr_poison_add(item->ep, arrival_serve(arrival)->xid);
+	if (item->refused)
+		rpr_poison_add(arrival_serve(arrival));
 	arrival->err = arrival->err ? arrival->err : err;
 	if (!--arrival->reading)
 		arrival_read_over(arrival);
@@ -562,7 +571,10 @@ void rpr_match(struct rpr_ep *ep)
 		match_all(ep);
 	}
 	ep->matching = false;
-	if (ep->state == RPR_EP_DOWN && crn_list_empty(&ep->unmatched))
+	/* No more messages come. In rpc mode a receive that is left takes none of those
+	 * that are; in wrap mode one waits for a place in the queue. */
+	if (ep->state == RPR_EP_DOWN &&
+	    (ep->mode == RPR_MODE_RPC || crn_list_empty(&ep->unmatched)))
 		rpr_flush(ep);
 }
 

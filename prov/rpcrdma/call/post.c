@@ -9,6 +9,29 @@ static void item_done(struct crn_lower_op *op, const struct fi_cq_data_entry *en
 	item->done(item, 0);
 }
 
+/*
+ * Was it the peer's memory that could not be reached? pverbs and route have codes for
+ * that, verbs has the device's status (ibv_poll_cq(3)). tcp closes the connection, which
+ * says nothing.
+ */
+static bool item_was_refused(const struct fi_cq_err_entry *err)
+{
+	enum { REM_INV_REQ_ERR = 9, REM_ACCESS_ERR = 10, REM_OP_ERR = 11 };
+
+	switch (err->err) {
+	case FI_EOPNOTSUPP:
+	case FI_EACCES:
+	case FI_EREMOTEIO:
+	case FI_EKEYREJECTED:
+		return true;
+	case FI_EIO:
+		return err->prov_errno >= REM_INV_REQ_ERR &&
+		       err->prov_errno <= REM_OP_ERR;
+	default:
+		return false;
+	}
+}
+
 static void item_failed(struct crn_lower_op *op, const struct fi_cq_err_entry *err)
 {
 	static const char *const names[] = {
@@ -24,6 +47,7 @@ static void item_failed(struct crn_lower_op *op, const struct fi_cq_err_entry *e
 		RPR_WARN(FI_LOG_EP_DATA, "%s of %zu bytes failed: %s\n",
 			 names[item->kind], item->len, fi_strerror(err->err));
 	}
+	item->refused = item_was_refused(err);
 	item->done(item, err->err ? err->err : FI_EIO);
 }
 
@@ -36,6 +60,7 @@ void rpr_item_init(struct rpr_ep *ep, struct rpr_item *item, enum rpr_item_kind 
 	item->ep = ep;
 	item->kind = kind;
 	item->quiet = false;
+	item->refused = false;
 	item->done = done;
 }
 

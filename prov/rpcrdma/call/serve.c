@@ -9,6 +9,7 @@
  * sends before this end knows that the Reply was sent waits until there is a slot.
  */
 #include <stdlib.h>
+#include <string.h>
 #include "call.h"
 
 /* Bytes of a message of wrap mode that are not the program's, and its round-up. */
@@ -59,6 +60,13 @@ static void serve_keep_chunks(struct rpr_serve *serve, const struct rpr_header *
 		serve->reply = header->reply;
 }
 
+static void serve_keep_begin(struct rpr_serve *serve, const uint8_t *bytes, size_t len)
+{
+	memset(serve->begin, 0, sizeof(serve->begin));
+	if (len)
+		memcpy(serve->begin, bytes, CRN_MIN(len, sizeof(serve->begin)));
+}
+
 static bool serve_layout(struct rpr_serve *serve, const struct rpr_header *header,
 			 const uint8_t *bytes, size_t len)
 {
@@ -83,9 +91,11 @@ static bool serve_parse(struct rpr_serve *serve, const struct rpr_header *header
 	if (ep->chunks == FI_CAIRN_RPC_CHUNKS_NONE &&
 	    (header->read_count || header->write_count || header->has_reply))
 		return false;
-	if ((header->read_count || header->write_count || header->has_reply) &&
-	    rpr_poison_take(ep, serve->xid))
-		return false;
+	if (header->read_count || header->write_count || header->has_reply) {
+		serve_keep_begin(serve, bytes, len);
+		if (rpr_poison_take(serve))
+			return false;
+	}
 	serve_keep_chunks(serve, header);
 	return serve_layout(serve, header, bytes, len) && ep->ops->call(ep, serve);
 }
@@ -206,8 +216,8 @@ static void serve_written(struct rpr_item *item, int err)
 {
 	struct rpr_serve *serve = item->owner;
 
-	if (err && err != FI_ECANCELED)
-		rpr_poison_add(item->ep, serve->xid);
+	if (item->refused)
+		rpr_poison_add(serve);
 	serve->writing--;
 	serve->err = serve->err ? serve->err : err;
 	serve_settle(serve);

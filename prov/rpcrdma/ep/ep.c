@@ -227,8 +227,10 @@ static void ep_defaults(struct rpr_ep *ep, const struct fi_info *info)
 	ep->rx_iov_limit = CRN_MIN(info->rx_attr->iov_limit, (size_t)RPR_IOV_LIMIT);
 	ep->wants_srx = info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT;
 	ep->credit = 1;
+	/* Until the peer has said otherwise: what it takes for sure, and what this end
+	 * lets it send, for programs post their receives before. */
 	ep->send_inline = RPR_INLINE_MIN;
-	ep->recv_inline = RPR_INLINE_MIN;
+	ep->recv_inline = rpr_params.inline_size;
 	ep->copy = rpr_params.copy;
 	ep->reply_size = rpr_params.reply_size;
 	ep->max_msg = info->ep_attr->max_msg_size;
@@ -313,6 +315,9 @@ int rpr_endpoint(struct fid_domain *fid, struct fi_info *info, struct fid_ep **e
 	/* Without the lower endpoint it could be asked for again. */
 	rpr_request_take(domain->fabric, info->handle, &request);
 	atomic_fetch_add(&domain->refs, 1);
+	crn_lock(rpr_lock_of(ep));
+	ep->number = domain->endpoints++;
+	crn_unlock(rpr_lock_of(ep));
 	ep->obj.fid = &ep->fid.fid;
 	ep->obj.event = rpr_ep_event;
 	ep->fid.fid.fclass = FI_CLASS_EP;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * fi_rma(3) of wrap mode: passed on. Data for the target's completion queue follow the
- * write as a Call, so that they take a credit and a buffer of the layer's.
+ * write as a Call, so that they take a credit and a buffer of the layer's. Such a write
+ * is complete when both are: its program may close the endpoint then.
  */
 #include <string.h>
 #include "call/call.h"
@@ -19,47 +20,59 @@ static void rma_free(struct rpr_rma *rma)
 	crn_list_add_tail(&rma->ep->rmas_free, &rma->entry);
 }
 
-static void rma_done(struct crn_lower_op *op, const struct fi_cq_data_entry *entry)
+static void rma_report(struct rpr_rma *rma)
 {
-	struct rpr_rma *rma = crn_container_of(op, struct rpr_rma, op);
 	struct rpr_ep *ep = rma->ep;
+	const bool silent = rma->silent;
+	const int err = rma->err;
 
-	if (rma->silent)
-		crn_ep_count(&ep->ep, rma->flags, false);
+	if (silent)
+		crn_ep_count(&ep->ep, rma->flags, err);
+	else if (err)
+		rpr_send_failed(ep, rma->context, rma->flags, err, rma->prov_errno);
 	else
 		rpr_sent(ep, rma->context, rma->flags, rma->report);
 	rma_free(rma);
+	/* Nobody else learns of one without a completion. */
+	if (silent && err)
+		rpr_broken(ep, err);
 }
 
-static void rma_end(struct rpr_rma *rma, int err, int prov_errno)
+/* One part of it is over; err: it failed. */
+static void rma_part_over(struct rpr_rma *rma, int err, int prov_errno)
 {
-	struct rpr_ep *ep = rma->ep;
+	if (err && !rma->err) {
+		rma->err = err;
+		rma->prov_errno = prov_errno;
+	}
+	if (!--rma->parts)
+		rma_report(rma);
+}
 
-	const bool silent = rma->silent;
-
-	if (silent)
-		crn_ep_count(&ep->ep, rma->flags, true);
-	else
-		rpr_send_failed(ep, rma->context, rma->flags, err, prov_errno);
-	rma_free(rma);
-	/* Nobody else learns of one without a completion. */
-	if (silent)
-		rpr_broken(ep, err);
+static void rma_done(struct crn_lower_op *op, const struct fi_cq_data_entry *entry)
+{
+	rma_part_over(crn_container_of(op, struct rpr_rma, op), 0, 0);
 }
 
 static void rma_failed(struct crn_lower_op *op, const struct fi_cq_err_entry *err)
 {
-	rma_end(crn_container_of(op, struct rpr_rma, op), err->err ? err->err : FI_EIO,
-		err->prov_errno);
+	rma_part_over(crn_container_of(op, struct rpr_rma, op),
+		      err->err ? err->err : FI_EIO, err->prov_errno);
 }
 
+void rpr_wrap_rma_told(struct rpr_call *call, int err, int prov_errno)
+{
+	rma_part_over(call->context, err, prov_errno);
+}
+
+/* Their Calls have ended before (rpr_down). */
 void rpr_wrap_rma_lost(struct rpr_ep *ep)
 {
 	size_t i;
 
 	for (i = 0; ep->rmas && i < ep->ep.queues[CRN_EP_TX].depth; i++) {
 		if (ep->rmas[i].used)
-			rma_end(&ep->rmas[i], FI_ECANCELED, 0);
+			rma_part_over(&ep->rmas[i], FI_ECANCELED, 0);
 	}
 }
 
@@ -79,6 +92,8 @@ static struct rpr_rma *rma_take(struct rpr_ep *ep, enum rma_kind kind, void *con
 	rma->report = crn_ep_reports(&ep->ep, CRN_EP_TX, flags);
 	rma->silent = silent;
 	rma->used = true;
+	rma->parts = 1;
+	rma->err = 0;
 	return rma;
 }
 
@@ -124,7 +139,8 @@ static ssize_t rma_post(struct rpr_rma *rma, enum rma_kind kind,
 }
 
 /* Tells the target, once the write before it is posted. */
-static void rma_tell(struct rpr_call *call, uint64_t data, size_t len)
+static void rma_tell(struct rpr_rma *rma, struct rpr_call *call, uint64_t data,
+		     size_t len, bool delivered)
 {
 	struct rpr_ep *ep = call->send.ep;
 	uint8_t *buf = call->send.buf;
@@ -133,11 +149,17 @@ static void rma_tell(struct rpr_call *call, uint64_t data, size_t len)
 	rpr_header_pack_short(buf, call->xid, ep->calls_max);
 	crn_pack_init(&pack, buf + RPR_HEADER_MIN, call->buf->size - RPR_HEADER_MIN);
 	rpr_wrap_pack_call(&pack, call->xid,
-			   rpr_wrap_urgent(ep) ? WRAP_WRITE_DATA | WRAP_URGENT
-					       : WRAP_WRITE_DATA);
+			   delivered || rpr_wrap_urgent(ep)
+				   ? WRAP_WRITE_DATA | WRAP_URGENT
+				   : WRAP_WRITE_DATA);
 	crn_pack_be64(&pack, data);
 	crn_pack_be32(&pack, (uint32_t)len);
 	call->send.len = RPR_HEADER_MIN + (size_t)crn_pack_len(&pack);
+	call->pending = true;
+	call->at_reply = delivered;
+	call->flags = rma->flags;
+	call->context = rma;
+	rma->parts++;
 	rpr_call_start(call);
 }
 
@@ -167,7 +189,8 @@ static ssize_t rma_begin(struct rpr_ep *ep, enum rma_kind kind,
 		return ret;
 	}
 	if (call)
-		rma_tell(call, msg->data, len);
+		rma_tell(rma, call, msg->data, len,
+			 flags & (FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE));
 	return 0;
 }
 

@@ -330,5 +330,6 @@ const struct rpr_mode_ops rpr_wrap_mode = {
 	.reply = wrap_reply,
 	.delivered = rpr_wrap_delivered,
 	.lost = wrap_lost,
+	.told = rpr_wrap_rma_told,
 	.idle = rpr_wrap_reply_all,
 };

@@ -75,5 +75,7 @@ void rpr_wrap_pack_iov(struct crn_pack *pack, const struct iovec *iov, size_t co
 
 /* The endpoint is closed: RMA operations without a completion. */
 void rpr_wrap_rma_lost(struct rpr_ep *ep);
+/* rpr_mode_ops.told */
+void rpr_wrap_rma_told(struct rpr_call *call, int err, int prov_errno);
 
 #endif

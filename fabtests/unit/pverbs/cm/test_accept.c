@@ -88,6 +88,41 @@ CT_TEST_F(cm_accept, the_depths_are_those_of_the_request_within_the_devices)
 	}
 }
 
+/* Events are the request's as long as the endpoint may lack its queue: another thread
+ * reads them. */
+CT_TEST_F(cm_accept, a_requester_leaves_before_the_endpoint_is_bound)
+{
+	const struct fid *about;
+
+	world_close(t);
+	world_start_listening(t);
+	request_arrives(t->pep, NULL, 0);
+	t->request = read_request(t, t->pep, NULL, 0);
+	CT_ASSERT_NE(t->request, NULL);
+	CT_ASSERT_EQ(fi_endpoint(t->domain, t->request, &t->ep, NULL), 0);
+	about = ep_of(t->ep)->conn.id->context;
+	CT_EXPECT_EQ(about->fclass, FI_CLASS_CONNREQ);
+	fake_event(ep_of(t->ep)->conn.id, RDMA_CM_EVENT_REJECTED, 0, NULL, 0);
+	expect_no_event(t->eq);
+	CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->eq->fid, 0), 0);
+	CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	CT_EXPECT_EQ(fi_accept(t->ep, NULL, 0), -FI_ECONNABORTED);
+}
+
+/* rdma_cm has no code of its own for that; of other refusals the code stands. */
+CT_TEST_F(cm_accept, an_answer_to_a_requester_that_has_gone_unread)
+{
+	for (int gone = 0; gone < 2; gone++) {
+		CT_NOTE("gone %d", gone);
+		CT_ASSERT_TRUE(open_taken(t, 1, 1));
+		if (gone)
+			fake_event(t->id, RDMA_CM_EVENT_REJECTED, 0, NULL, 0);
+		fake_fail(FAKE_ACCEPT, 1, EINVAL);
+		CT_EXPECT_EQ(fi_accept(t->ep, NULL, 0),
+			     gone ? -FI_ECONNABORTED : -FI_EINVAL);
+	}
+}
+
 CT_TEST_F(cm_accept, what_the_requester_is_stays_known)
 {
 	uint8_t message[PVB_CM_REQ_SIZE];

@@ -291,6 +291,26 @@ CT_TEST_F(cq_read, a_request_without_completion_that_fails_is_reported)
 	CT_EXPECT_WARNED("retry");
 }
 
+/* Of injects there is nothing to read but the event queue, which not every program does.
+ */
+CT_TEST_F(cq_read, nothing_is_posted_after_an_error_completion)
+{
+	static const enum ibv_wc_status causes[] = {IBV_WC_RETRY_EXC_ERR,
+						    IBV_WC_WR_FLUSH_ERR};
+
+	for (size_t i = 0; i < CRN_COUNT(causes); i++) {
+		CT_NOTE("%s", ibv_wc_status_str(causes[i]));
+		world_renew(t);
+		CT_ASSERT_TRUE(world_open_connected(t, NULL));
+		CT_EXPECT_EQ(fi_inject(t->ep, "x", 1, 0), 0);
+		fake_send_error(t->qp, causes[i]);
+		expect_no_comp(t->cq);
+		CT_EXPECT_EQ(fi_inject(t->ep, "x", 1, 0), -FI_ESHUTDOWN);
+		CT_EXPECT_EQ(send_number(t->ep, 1), -FI_ESHUTDOWN);
+		CT_EXPECT_EQ(recv_number(t->ep, 2), -FI_ESHUTDOWN);
+	}
+}
+
 CT_TEST_F(cq_read, a_failed_inject_has_no_completion_and_ends_the_connection)
 {
 	CT_ASSERT_TRUE(world_open_connected(t, NULL));

@@ -185,7 +185,7 @@ CT_TEST_F(tx, what_a_device_does_not_take_inline_is_copied_to_registered_memory)
 
 	fake_devices[0].max_inline = 16;
 	CT_ASSERT_TRUE(world_open_connected(t, &opts));
-	CT_EXPECT_EQ(t->qp->init.cap.max_inline_data, 0);
+	CT_EXPECT_EQ(t->qp->init.cap.max_inline_data, 12);
 	CT_EXPECT_EQ(fi_inject(t->ep, buf, 48, 0), 0);
 	strcpy(buf, "reused");
 	wr = fake_newest(&t->qp->sq);

@@ -166,7 +166,7 @@ static ssize_t durable_send(struct durable *d, uintptr_t number)
 }
 
 /* A program that looks at nothing but its completion queue. */
-CT_TEST_F(defer, failed_operations_make_room_for_others)
+CT_TEST_F(defer, all_end_with_the_connection_and_no_more_are_taken)
 {
 	static const bool sends[] = {true, false};
 	unsigned int errors;
@@ -189,7 +189,7 @@ CT_TEST_F(defer, failed_operations_make_room_for_others)
 		CT_EXPECT_EQ(errors, count);
 		CT_EXPECT_EQ(sends[i] ? durable_send(t, count)
 				      : durable_write(t, count, 0, 8, KEY_REQUESTS, 0),
-			     0);
+			     -FI_ESHUTDOWN);
 	}
 }
 
