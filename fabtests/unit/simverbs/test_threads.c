@@ -110,14 +110,8 @@ static void *churner(void *arg)
 
 static bool send_to_group(struct end *from, struct end *to, struct ibv_ah *ah)
 {
-	struct ibv_sge sge = {(uintptr_t)from->memory, 8, from->mr->lkey};
-	struct ibv_send_wr *bad, wr = {.sg_list = &sge,
-				       .num_sge = 1,
-				       .opcode = IBV_WR_SEND,
-				       .send_flags = IBV_SEND_SIGNALED,
-				       .wr.ud = {ah, 0xffffff, 0x1234}};
-
-	return !world_recv(to, 1, 0, 100) && !ibv_post_send(from->qp, &wr, &bad) &&
+	return !world_recv(to, 1, 0, 100) &&
+	       !world_send_to(from, ah, 0xffffff, 0x1234, 8) &&
 	       world_status(from->cq) == IBV_WC_SUCCESS &&
 	       world_status(to->cq) == IBV_WC_SUCCESS;
 }
@@ -127,15 +121,13 @@ CT_TEST(threads, attach_and_detach_while_another_sends_to_a_group)
 {
 	struct ibv_ah_attr attr = {.port_num = 1, .is_global = 1};
 	struct churn churn = {.stop = false};
-	struct address nobody = {0};
 	pthread_t thread;
 	struct ibv_ah *ah;
 	int i;
 
 	attr.grh.dgid = (union ibv_gid){.raw = {0xff, [15] = 1}};
 	for (i = 0; i < 2; i++)
-		CT_ASSERT_TRUE(world_open(&ends[i], IBV_QPT_UD, false) &&
-			       world_connect(&ends[i], &nobody));
+		CT_ASSERT_TRUE(world_open_ud(&ends[i]));
 	attr.dlid = world_join_group(&attr.grh.dgid);
 	ah = ibv_create_ah(ends[0].pd, &attr);
 	CT_ASSERT_NE(ah, NULL);

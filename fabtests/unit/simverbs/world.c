@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <ftw.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -169,15 +170,15 @@ bool world_connect(struct end *end, const struct address *peer)
 
 void world_close(struct end *end)
 {
-	CT_EXPECT_EQ(ibv_destroy_qp(end->qp), 0);
-	if (end->srq)
-		CT_EXPECT_EQ(ibv_destroy_srq(end->srq), 0);
-	CT_EXPECT_EQ(ibv_dereg_mr(end->mr), 0);
-	CT_EXPECT_EQ(ibv_destroy_cq(end->cq), 0);
-	CT_EXPECT_EQ(ibv_destroy_comp_channel(end->channel), 0);
-	CT_EXPECT_EQ(ibv_dealloc_pd(end->pd), 0);
-	CT_EXPECT_EQ(ibv_close_device(end->ctx), 0);
+	CT_EXPECT_EQ(end->qp ? ibv_destroy_qp(end->qp) : 0, 0);
+	CT_EXPECT_EQ(end->srq ? ibv_destroy_srq(end->srq) : 0, 0);
+	CT_EXPECT_EQ(end->mr ? ibv_dereg_mr(end->mr) : 0, 0);
+	CT_EXPECT_EQ(end->cq ? ibv_destroy_cq(end->cq) : 0, 0);
+	CT_EXPECT_EQ(end->channel ? ibv_destroy_comp_channel(end->channel) : 0, 0);
+	CT_EXPECT_EQ(end->pd ? ibv_dealloc_pd(end->pd) : 0, 0);
+	CT_EXPECT_EQ(end->ctx ? ibv_close_device(end->ctx) : 0, 0);
 	free(end->memory);
+	memset(end, 0, sizeof(*end));
 }
 
 bool world_pair(struct end *a, struct end *b)
@@ -196,6 +197,36 @@ void world_pair_close(struct end *a, struct end *b)
 {
 	world_close(a);
 	world_close(b);
+}
+
+bool world_open_ud(struct end *end)
+{
+	const struct address nobody = {0};
+
+	return world_open(end, IBV_QPT_UD, false) && world_connect(end, &nobody);
+}
+
+void pair_open(struct pair *pair)
+{
+	CT_ASSERT_TRUE(world_pair(&pair->a, &pair->b));
+	pair->to = world_address(&pair->b);
+}
+
+void pair_open_ud(struct pair *pair)
+{
+	CT_ASSERT_TRUE(world_open_ud(&pair->a) && world_open_ud(&pair->b));
+}
+
+void pair_close(struct pair *pair)
+{
+	world_pair_close(&pair->a, &pair->b);
+}
+
+int pair_write(struct pair *pair)
+{
+	return world_rdma(&pair->a, IBV_WR_RDMA_WRITE, 0, 8, &pair->to, 0)
+		       ? -1
+		       : world_status(pair->a.cq);
 }
 
 int world_recv(struct end *end, uint64_t wr_id, size_t offset, size_t len)
@@ -218,6 +249,21 @@ int world_send(struct end *end, uint64_t wr_id, size_t offset, size_t len)
 					 .num_sge = 1,
 					 .opcode = IBV_WR_SEND,
 					 .send_flags = IBV_SEND_SIGNALED,
+				 };
+
+	return ibv_post_send(end->qp, &wr, &bad);
+}
+
+int world_send_to(struct end *end, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey,
+		  size_t len)
+{
+	struct ibv_sge sge = {(uintptr_t)end->memory, (uint32_t)len, end->mr->lkey};
+	struct ibv_send_wr *bad, wr = {
+					 .sg_list = &sge,
+					 .num_sge = 1,
+					 .opcode = IBV_WR_SEND,
+					 .send_flags = IBV_SEND_SIGNALED,
+					 .wr.ud = {ah, qpn, qkey},
 				 };
 
 	return ibv_post_send(end->qp, &wr, &bad);
@@ -283,6 +329,36 @@ bool world_quiet(struct ibv_cq *cq)
 	struct ibv_wc wc;
 
 	return ibv_poll_cq(cq, 1, &wc) == 0;
+}
+
+static void (*world_running)(void);
+
+static int world_run_checks(int fd)
+{
+	world_running();
+	return ct_failed();
+}
+
+void world_run(void (*fn)(void))
+{
+	pid_t pid;
+	int fd;
+
+	world_running = fn;
+	fd = world_child(world_run_checks, &pid);
+	CT_EXPECT_EQ(world_reap(pid), 0);
+	close(fd);
+}
+
+void world_settings(const char *name, ...)
+{
+	va_list args;
+
+	svb_self.settings.devices = 0;
+	va_start(args, name);
+	for (; name; name = va_arg(args, const char *))
+		setenv(name, va_arg(args, const char *), 1);
+	va_end(args);
 }
 
 int world_child(int (*fn)(int fd), pid_t *pid)

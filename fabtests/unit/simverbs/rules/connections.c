@@ -163,14 +163,11 @@ static void peer_connected_elsewhere(void)
 	ask_ends(&ask, IBV_WC_SUCCESS);
 }
 
-static void error_flushes(void)
+static void error_flushes(struct ask *ask)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
-	struct ask ask;
 
-	CT_ASSERT_TRUE(ask_open(&ask));
-	CT_ASSERT_EQ(ibv_modify_qp(ask.a.qp, &attr, IBV_QP_STATE), 0);
-	ask_ends(&ask, IBV_WC_WR_FLUSH_ERR);
+	CT_ASSERT_EQ(ibv_modify_qp(ask->a.qp, &attr, IBV_QP_STATE), 0);
 }
 
 /* An end with room for two completions. */
@@ -219,30 +216,18 @@ static void completion_without_room(void)
 static void datagram(size_t len, uint32_t qkey, int status)
 {
 	struct ibv_ah_attr attr = {.dlid = 1, .port_num = 1};
-	struct address nobody = {0};
-	struct ask ask = {0};
+	struct pair p;
 	struct ibv_ah *ah;
 
-	CT_ASSERT_TRUE(
-		world_open(&ask.a, IBV_QPT_UD, false) && world_connect(&ask.a, &nobody) &&
-		world_open(&ask.b, IBV_QPT_UD, false) && world_connect(&ask.b, &nobody));
-	ah = ibv_create_ah(ask.a.pd, &attr);
+	pair_open_ud(&p);
+	ah = ibv_create_ah(p.a.pd, &attr);
 	CT_ASSERT_NE(ah, NULL);
-	CT_ASSERT_EQ(world_recv(&ask.b, 1, 0, 100), 0);
-	ask.sge[0] =
-		(struct ibv_sge){(uintptr_t)ask.a.memory, (uint32_t)len, ask.a.mr->lkey};
-	ask.wr = (struct ibv_send_wr){
-		.sg_list = ask.sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_SEND,
-		.send_flags = IBV_SEND_SIGNALED,
-		.wr.ud = {ah, ask.b.qp->qp_num, qkey},
-	};
-	CT_EXPECT_EQ(ask_post(&ask), 0);
-	CT_EXPECT_EQ(world_status(ask.a.cq), status);
-	CT_EXPECT_TRUE(world_quiet(ask.b.cq));
+	CT_ASSERT_EQ(world_recv(&p.b, 1, 0, 100), 0);
+	CT_EXPECT_EQ(world_send_to(&p.a, ah, p.b.qp->qp_num, qkey, len), 0);
+	CT_EXPECT_EQ(world_status(p.a.cq), status);
+	CT_EXPECT_TRUE(world_quiet(p.b.cq));
 	CT_EXPECT_EQ(ibv_destroy_ah(ah), 0);
-	ask_close(&ask);
+	pair_close(&p);
 }
 
 static void datagram_long(void)
@@ -297,16 +282,16 @@ static void partition_differs(void)
 }
 
 const struct rule rules_of_connections[] = {
-	{"A receive is there", receive_missing},
-	{"The peer is connected back", peer_connected_elsewhere},
-	{"The PSNs of both sides fit", psn_differs},
-	{"The path MTUs of both sides fit", mtu_differs},
-	{"Those of an answer do", mtu_of_answers_differs},
-	{"After an error nothing is done", error_flushes},
-	{"A completion finds room", completion_without_room},
-	{"A datagram is one packet", datagram_long},
-	{"A datagram has the Q_Key", datagram_qkey},
-	{"Both ends are in one partition", partition_differs},
-	{"A window lies within its region", window_beyond_its_region},
-	{NULL, NULL},
+	{"A receive is there", TEST(receive_missing)},
+	{"The peer is connected back", TEST(peer_connected_elsewhere)},
+	{"The PSNs of both sides fit", TEST(psn_differs)},
+	{"The path MTUs of both sides fit", TEST(mtu_differs)},
+	{"Those of an answer do", TEST(mtu_of_answers_differs)},
+	{"After an error nothing is done", ENDS(error_flushes, IBV_WC_WR_FLUSH_ERR)},
+	{"A completion finds room", TEST(completion_without_room)},
+	{"A datagram is one packet", TEST(datagram_long)},
+	{"A datagram has the Q_Key", TEST(datagram_qkey)},
+	{"Both ends are in one partition", TEST(partition_differs)},
+	{"A window lies within its region", TEST(window_beyond_its_region)},
+	{.name = NULL},
 };

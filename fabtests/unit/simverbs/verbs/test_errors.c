@@ -85,7 +85,9 @@ CT_TEST(errors, write_from_beyond_the_local_region)
 	}
 }
 
-CT_TEST(errors, inline_write_longer_than_the_queue_pair_takes)
+CT_FIXTURE(errors, struct pair, pair_open, pair_close);
+
+CT_TEST_F(errors, inline_write_longer_than_the_queue_pair_takes)
 {
 	char bytes[WORLD_INLINE + 1] = {0};
 	struct ibv_sge sge = {(uintptr_t)bytes, WORLD_INLINE, 0};
@@ -96,147 +98,99 @@ CT_TEST(errors, inline_write_longer_than_the_queue_pair_takes)
 			.opcode = IBV_WR_RDMA_WRITE,
 			.send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED,
 		};
-	struct end a, b;
 
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	wr.wr.rdma.remote_addr = (uintptr_t)b.memory;
-	wr.wr.rdma.rkey = b.mr->rkey;
-	CT_ASSERT_EQ(ibv_post_send(a.qp, &wr, &bad), 0);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	wr.wr.rdma.remote_addr = (uintptr_t)t->b.memory;
+	wr.wr.rdma.rkey = t->b.mr->rkey;
+	CT_ASSERT_EQ(ibv_post_send(t->a.qp, &wr, &bad), 0);
+	CT_EXPECT_EQ(world_status(t->a.cq), IBV_WC_SUCCESS);
 	sge.length++;
-	CT_EXPECT_EQ(ibv_post_send(a.qp, &wr, &bad), EINVAL);
+	CT_EXPECT_EQ(ibv_post_send(t->a.qp, &wr, &bad), EINVAL);
 	CT_EXPECT_EQ(bad, &wr);
-	CT_EXPECT_TRUE(world_quiet(a.cq));
-	world_pair_close(&a, &b);
+	CT_EXPECT_TRUE(world_quiet(t->a.cq));
 }
 
-CT_TEST(errors, key_of_a_region_that_is_gone)
+CT_TEST_F(errors, key_of_a_region_that_is_gone)
 {
-	struct address to;
 	struct ibv_mr *mr;
-	struct end a, b;
 
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	mr = ibv_reg_mr(b.pd, b.memory, 100, WORLD_ACCESS);
-	to = world_address(&b);
-	to.rkey = mr->rkey;
-	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to, 0), 0);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	mr = ibv_reg_mr(t->b.pd, t->b.memory, 100, WORLD_ACCESS);
+	t->to.rkey = mr->rkey;
+	CT_EXPECT_EQ(pair_write(t), IBV_WC_SUCCESS);
 	CT_EXPECT_EQ(ibv_dereg_mr(mr), 0);
-	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to, 0), 0);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_REM_ACCESS_ERR);
-	world_pair_close(&a, &b);
+	CT_EXPECT_EQ(pair_write(t), IBV_WC_REM_ACCESS_ERR);
 }
 
-CT_TEST(errors, access_that_the_region_does_not_grant)
+CT_TEST_F(errors, access_that_the_region_does_not_grant)
 {
-	struct address to;
 	struct ibv_mr *mr;
-	struct end a, b;
 
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	mr = ibv_reg_mr(b.pd, b.memory, 100, IBV_ACCESS_REMOTE_READ);
-	to = world_address(&b);
-	to.rkey = mr->rkey;
-	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_READ, 0, 8, &to, 0), 0);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
-	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to, 0), 0);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_REM_ACCESS_ERR);
+	mr = ibv_reg_mr(t->b.pd, t->b.memory, 100, IBV_ACCESS_REMOTE_READ);
+	t->to.rkey = mr->rkey;
+	CT_ASSERT_EQ(world_rdma(&t->a, IBV_WR_RDMA_READ, 0, 8, &t->to, 0), 0);
+	CT_EXPECT_EQ(world_status(t->a.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(pair_write(t), IBV_WC_REM_ACCESS_ERR);
 	CT_EXPECT_EQ(ibv_dereg_mr(mr), 0);
-	world_pair_close(&a, &b);
 }
 
-CT_TEST(errors, message_longer_than_the_receive)
+CT_TEST_F(errors, message_longer_than_the_receive)
 {
-	struct end a, b;
-
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	CT_ASSERT_EQ(world_recv(&b, 1, 0, 7), 0);
-	CT_ASSERT_EQ(world_recv(&b, 2, 0, 7), 0);
-	CT_ASSERT_EQ(world_send(&a, 3, 0, 8), 0);
-	CT_EXPECT_EQ(world_status(b.cq), IBV_WC_LOC_LEN_ERR);
-	CT_EXPECT_EQ(world_status(b.cq), IBV_WC_WR_FLUSH_ERR);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_REM_INV_REQ_ERR);
-	CT_EXPECT_EQ(state_of(&b), IBV_QPS_ERR);
-	world_pair_close(&a, &b);
+	CT_ASSERT_EQ(world_recv(&t->b, 1, 0, 7), 0);
+	CT_ASSERT_EQ(world_recv(&t->b, 2, 0, 7), 0);
+	CT_ASSERT_EQ(world_send(&t->a, 3, 0, 8), 0);
+	CT_EXPECT_EQ(world_status(t->b.cq), IBV_WC_LOC_LEN_ERR);
+	CT_EXPECT_EQ(world_status(t->b.cq), IBV_WC_WR_FLUSH_ERR);
+	CT_EXPECT_EQ(world_status(t->a.cq), IBV_WC_REM_INV_REQ_ERR);
+	CT_EXPECT_EQ(state_of(&t->b), IBV_QPS_ERR);
 }
 
 /* As programs do that post a buffer only to take messages without data. */
-CT_TEST(errors, buffers_that_a_message_does_not_reach_are_not_looked_at)
+CT_TEST_F(errors, buffers_that_a_message_does_not_reach_are_not_looked_at)
 {
 	struct ibv_sge sge[2];
 	struct ibv_recv_wr *bad, wr = {.wr_id = 1, .sg_list = sge, .num_sge = 2};
-	struct end a, b;
 
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	sge[0] = (struct ibv_sge){(uintptr_t)b.memory, 8, b.mr->lkey};
+	sge[0] = (struct ibv_sge){(uintptr_t)t->b.memory, 8, t->b.mr->lkey};
 	sge[1] = (struct ibv_sge){0, 1024, 0};
-	CT_ASSERT_EQ(ibv_post_recv(b.qp, &wr, &bad), 0);
-	CT_ASSERT_EQ(world_send(&a, 2, 0, 8), 0);
-	CT_EXPECT_EQ(world_status(b.cq), IBV_WC_SUCCESS);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	CT_ASSERT_EQ(ibv_post_recv(t->b.qp, &wr, &bad), 0);
+	CT_ASSERT_EQ(world_send(&t->a, 2, 0, 8), 0);
+	CT_EXPECT_EQ(world_status(t->b.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(world_status(t->a.cq), IBV_WC_SUCCESS);
 	sge[0].lkey = 0;
-	CT_ASSERT_EQ(ibv_post_recv(b.qp, &wr, &bad), 0);
-	CT_ASSERT_EQ(world_send(&a, 3, 0, 0), 0);
-	CT_EXPECT_EQ(world_status(b.cq), IBV_WC_SUCCESS);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
-	sge[0].lkey = b.mr->lkey;
-	CT_ASSERT_EQ(ibv_post_recv(b.qp, &wr, &bad), 0);
-	CT_ASSERT_EQ(world_send(&a, 4, 0, 9), 0);
-	CT_EXPECT_EQ(world_status(b.cq), IBV_WC_LOC_PROT_ERR);
-	world_pair_close(&a, &b);
+	CT_ASSERT_EQ(ibv_post_recv(t->b.qp, &wr, &bad), 0);
+	CT_ASSERT_EQ(world_send(&t->a, 3, 0, 0), 0);
+	CT_EXPECT_EQ(world_status(t->b.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(world_status(t->a.cq), IBV_WC_SUCCESS);
+	sge[0].lkey = t->b.mr->lkey;
+	CT_ASSERT_EQ(ibv_post_recv(t->b.qp, &wr, &bad), 0);
+	CT_ASSERT_EQ(world_send(&t->a, 4, 0, 9), 0);
+	CT_EXPECT_EQ(world_status(t->b.cq), IBV_WC_LOC_PROT_ERR);
 }
 
-CT_TEST(errors, receive_with_a_wrong_key)
-{
-	struct end a, b;
-	uint32_t lkey;
-
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	lkey = b.mr->lkey;
-	b.mr->lkey++;
-	CT_ASSERT_EQ(world_recv(&b, 1, 0, 8), 0);
-	b.mr->lkey = lkey;
-	CT_ASSERT_EQ(world_send(&a, 3, 0, 8), 0);
-	CT_EXPECT_EQ(world_status(b.cq), IBV_WC_LOC_PROT_ERR);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_REM_OP_ERR);
-	world_pair_close(&a, &b);
-}
-
-CT_TEST(errors, queue_pair_in_error_flushes_all_and_what_is_posted_then)
+CT_TEST_F(errors, queue_pair_in_error_flushes_all_and_what_is_posted_then)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 	struct ibv_wc wc;
-	struct end a, b;
 
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	CT_ASSERT_EQ(world_recv(&a, 1, 0, 8), 0);
-	CT_ASSERT_EQ(world_send(&a, 2, 0, 8), 0);
-	CT_ASSERT_EQ(world_send(&a, 3, 0, 8), 0);
-	CT_ASSERT_EQ(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
-	CT_ASSERT_EQ(world_send(&a, 4, 0, 8), 0);
-	CT_ASSERT_EQ(world_recv(&a, 5, 0, 8), 0);
+	CT_ASSERT_EQ(world_recv(&t->a, 1, 0, 8), 0);
+	CT_ASSERT_EQ(world_send(&t->a, 2, 0, 8), 0);
+	CT_ASSERT_EQ(world_send(&t->a, 3, 0, 8), 0);
+	CT_ASSERT_EQ(ibv_modify_qp(t->a.qp, &attr, IBV_QP_STATE), 0);
+	CT_ASSERT_EQ(world_send(&t->a, 4, 0, 8), 0);
+	CT_ASSERT_EQ(world_recv(&t->a, 5, 0, 8), 0);
 	for (uint64_t id = 1; id <= 5; id++) {
-		CT_ASSERT_TRUE(world_wait(a.cq, &wc));
+		CT_ASSERT_TRUE(world_wait(t->a.cq, &wc));
 		CT_EXPECT_EQ(wc.wr_id, id);
 		CT_EXPECT_EQ(wc.status, IBV_WC_WR_FLUSH_ERR);
 	}
-	CT_EXPECT_TRUE(world_quiet(a.cq));
-	world_pair_close(&a, &b);
+	CT_EXPECT_TRUE(world_quiet(t->a.cq));
 }
 
-CT_TEST(errors, nobody_answers_a_queue_pair_whose_peer_is_in_error)
+CT_TEST_F(errors, nobody_answers_a_queue_pair_whose_peer_is_in_error)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
-	struct address to;
-	struct end a, b;
 
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	to = world_address(&b);
-	CT_ASSERT_EQ(ibv_modify_qp(b.qp, &attr, IBV_QP_STATE), 0);
-	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to, 0), 0);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_RETRY_EXC_ERR);
-	world_pair_close(&a, &b);
+	CT_ASSERT_EQ(ibv_modify_qp(t->b.qp, &attr, IBV_QP_STATE), 0);
+	CT_EXPECT_EQ(pair_write(t), IBV_WC_RETRY_EXC_ERR);
 }
 
 CT_TEST(errors, sender_that_waits_learns_that_the_receiver_is_destroyed)
@@ -267,33 +221,16 @@ CT_TEST(errors, patience_with_a_receiver_that_is_not_ready_ends)
 	world_pair_close(&a, &b);
 }
 
-CT_TEST(errors, operation_that_the_queue_pair_does_not_allow)
-{
-	struct ibv_qp_attr attr = {.qp_access_flags = IBV_ACCESS_REMOTE_READ};
-	struct address to;
-	struct end a, b;
-
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	to = world_address(&b);
-	CT_ASSERT_EQ(ibv_modify_qp(b.qp, &attr, IBV_QP_ACCESS_FLAGS), 0);
-	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to, 0), 0);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_REM_INV_REQ_ERR);
-	world_pair_close(&a, &b);
-}
-
-CT_TEST(errors, region_of_another_domain)
+CT_TEST_F(errors, region_of_another_domain)
 {
 	struct ibv_send_wr *bad, wr = {.num_sge = 1, .opcode = IBV_WR_RDMA_WRITE};
 	struct ibv_sge sge;
-	struct end a, b;
 
-	CT_ASSERT_TRUE(world_pair(&a, &b));
 	/* b's region through a's queue pair. */
-	sge = (struct ibv_sge){(uintptr_t)b.memory, 8, b.mr->lkey};
+	sge = (struct ibv_sge){(uintptr_t)t->b.memory, 8, t->b.mr->lkey};
 	wr.sg_list = &sge;
-	wr.wr.rdma.remote_addr = (uintptr_t)b.memory;
-	wr.wr.rdma.rkey = b.mr->rkey;
-	CT_ASSERT_EQ(ibv_post_send(a.qp, &wr, &bad), 0);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_LOC_PROT_ERR);
-	world_pair_close(&a, &b);
+	wr.wr.rdma.remote_addr = (uintptr_t)t->b.memory;
+	wr.wr.rdma.rkey = t->b.mr->rkey;
+	CT_ASSERT_EQ(ibv_post_send(t->a.qp, &wr, &bad), 0);
+	CT_EXPECT_EQ(world_status(t->a.cq), IBV_WC_LOC_PROT_ERR);
 }
