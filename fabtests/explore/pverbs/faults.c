@@ -43,7 +43,7 @@ static bool tell_found(unsigned int fault, const struct machine *machine,
 static unsigned int look(unsigned int fault, const struct machine *machine,
 			 const struct scenario *scenario, struct total *total)
 {
-	const unsigned int expected = scenario->expect(machine);
+	const unsigned int expected = xpv_scenario_expects(scenario, machine);
 	struct xpl_found found;
 
 	xpv_mutant_use(fault);

@@ -160,7 +160,7 @@ static struct part *part_of(const struct machine *machine, const char *text)
 static void mutate(const struct machine *machine, const struct scenario *scenario,
 		   struct total *total)
 {
-	const unsigned int expected = scenario->expect(machine);
+	const unsigned int expected = xpv_scenario_expects(scenario, machine);
 	const struct plan_change *changes;
 	struct xpl_found found;
 	struct part *part;
@@ -203,7 +203,7 @@ bool xpv_run_mutated(const struct machine *machine, unsigned int number,
 	     n++)
 		if (xpv_is_chosen(machine, scenario) && xpv_is_durable(scenario) &&
 		    !scenario->plan[0] && scenario->habit <= HABIT_APPLIES &&
-		    !(scenario->expect(machine) & WRONG_REFUSED))
+		    !(xpv_scenario_expects(scenario, machine) & WRONG_REFUSED))
 			mutate(machine, scenario, total);
 	file = parts_file("a");
 	if (!file)

@@ -37,7 +37,7 @@ static void one(const struct machine *machine, const struct scenario *scenario,
 	char place[96], what[192], wanted[192];
 	struct xpl_found found;
 	double from = xpv_seconds();
-	unsigned int expected = scenario->expect(machine);
+	unsigned int expected = xpv_scenario_expects(scenario, machine);
 
 	xpl_search(scenario, &found);
 	xpv_machine_text(machine, place, sizeof(place));

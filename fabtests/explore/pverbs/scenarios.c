@@ -16,3 +16,9 @@ const struct scenario *xpv_scenario_at(unsigned int number)
 				return scenario;
 	return NULL;
 }
+
+unsigned int xpv_scenario_expects(const struct scenario *scenario,
+				  const struct machine *machine)
+{
+	return scenario->expect ? scenario->expect(machine) : 0;
+}
