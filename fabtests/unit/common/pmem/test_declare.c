@@ -251,7 +251,8 @@ CT_TEST_F(declare, a_variable_that_says_nothing_is_ignored_with_a_warning)
 	t->params.ddio = "disabled";
 	CT_ASSERT_EQ(declare(t), 0);
 	CT_EXPECT_FALSE(crn_pmem_declared_of(t->all, "").has_ddio);
-	CT_EXPECT_STRSTR(ct_log_last(), "FI_TEST_DDIO cannot be \"disabled\"");
+	CT_EXPECT_EQ(ct_log_count(), 1);
+	CT_EXPECT_STRSTR(ct_log_last(), "FI_TEST_DDIO");
 }
 
 CT_TEST_F(declare, a_file_that_cannot_be_used_is_an_error_and_in_the_log)
@@ -260,16 +261,16 @@ CT_TEST_F(declare, a_file_that_cannot_be_used_is_an_error_and_in_the_log)
 
 	t->params.config = "crn_pmem_declare.missing";
 	CT_EXPECT_EQ(declare(t), -FI_EINVAL);
-	CT_EXPECT_STRSTR(ct_log_last(), "crn_pmem_declare.missing: cannot be read");
+	CT_EXPECT_STRSTR(ct_log_last(), "crn_pmem_declare.missing");
 
 	put(t, "[host]\nddio=no\n", 15);
 	CT_EXPECT_EQ(declare(t), -FI_EINVAL);
-	CT_EXPECT_STRSTR(ct_log_last(), "line 2: ddio cannot be \"no\"");
+	CT_EXPECT_STRSTR(ct_log_last(), "ddio");
 
 	memset(large, '\n', sizeof(large));
 	put(t, large, sizeof(large));
 	CT_EXPECT_EQ(declare(t), -FI_EINVAL);
-	CT_EXPECT_STRSTR(ct_log_last(), "larger than 65536 bytes");
+	CT_EXPECT_STRSTR(ct_log_last(), "65536");
 	put(t, large, sizeof(large) - 1);
 	CT_EXPECT_EQ(declare(t), 0);
 }
