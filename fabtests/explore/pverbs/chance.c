@@ -123,11 +123,10 @@ void xpv_run_by_chance(const struct machine *machine, struct total *total)
 	struct scenario scenario;
 	char place[96], what[192];
 	struct xpl_found found;
-	uint32_t i, calls;
 	uint64_t seed;
 
 	xpv_machine_text(machine, place, sizeof(place));
-	for (i = 0; i < xpv_options.programs; i++) {
+	for (uint32_t i = 0; i < xpv_options.programs; i++) {
 		seed = random_state = (xpv_options.seed + i) * 0x9e3779b97f4a7c15ull + 1;
 		any_program(machine, &scenario);
 		if (xpv_options.all_ways)
@@ -147,7 +146,8 @@ void xpv_run_by_chance(const struct machine *machine, struct total *total)
 		printf("%s: program %llu: %s\n", place,
 		       (unsigned long long)(xpv_options.seed + i),
 		       xpv_wrong_text(found.wrong, what, sizeof(what)));
-		for (calls = 0; calls < CALLS && scenario.call[calls].kind; calls++)
+		for (uint32_t calls = 0; calls < CALLS && scenario.call[calls].kind;
+		     calls++)
 			printf("    call %u: kind %d at %u len %u flags %llx%s%s\n",
 			       calls, (int)scenario.call[calls].kind,
 			       scenario.call[calls].at, scenario.call[calls].len,

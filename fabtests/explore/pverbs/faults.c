@@ -63,10 +63,11 @@ bool xpv_run_faults(const struct machine *machine, unsigned int number,
 		    struct total *total)
 {
 	const struct scenario *scenario;
-	unsigned int fault, n, wrong;
+	unsigned int wrong;
 
-	for (fault = 0; xpv_mutant_name(fault); fault++)
-		for (n = 0; (scenario = xpv_scenario_at(n)) && !is_found(fault); n++) {
+	for (unsigned int fault = 0; xpv_mutant_name(fault); fault++)
+		for (unsigned int n = 0;
+		     (scenario = xpv_scenario_at(n)) && !is_found(fault); n++) {
 			if (!xpv_is_chosen(machine, scenario) || scenario->plan[0] ||
 			    !xpv_mutant_fits(fault, scenario, machine))
 				continue;
@@ -80,10 +81,9 @@ bool xpv_run_faults(const struct machine *machine, unsigned int number,
 bool xpv_judge_faults(struct total *total)
 {
 	char path[96], found[320];
-	unsigned int fault;
 	FILE *file;
 
-	for (fault = 0; xpv_mutant_name(fault); fault++) {
+	for (unsigned int fault = 0; xpv_mutant_name(fault); fault++) {
 		snprintf(found, sizeof(found), "SURVIVES");
 		file = fopen(fault_file(fault, path, sizeof(path)), "r");
 		if (file && !fgets(found, sizeof(found), file))

@@ -97,10 +97,10 @@ bool xpv_is_chosen(const struct machine *machine, const struct scenario *scenari
 static void add_plans(struct total *total)
 {
 	const struct plan_seen *plan;
-	size_t count, i, n;
+	size_t count, n;
 
 	plan = xpv_plans_seen(&count);
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		for (n = 0; n < total->plans && strcmp(total->plan[n], plan[i].text); n++)
 			;
 		if (n == PLANS_MAX)
@@ -114,9 +114,8 @@ static void add_plans(struct total *total)
 void xpv_run_all(const struct machine *machine, struct total *total)
 {
 	const struct scenario *scenario;
-	unsigned int i;
 
-	for (i = 0; (scenario = xpv_scenario_at(i)); i++)
+	for (unsigned int i = 0; (scenario = xpv_scenario_at(i)); i++)
 		if (xpv_is_chosen(machine, scenario))
 			one(machine, scenario, total);
 	add_plans(total);

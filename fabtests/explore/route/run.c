@@ -29,9 +29,8 @@ static double seconds(void)
 static void print_wrong(unsigned int wrong)
 {
 	const char *between = "";
-	unsigned int i;
 
-	for (i = 0; program->wrong[i]; i++) {
+	for (unsigned int i = 0; program->wrong[i]; i++) {
 		if (!(wrong & 1u << i))
 			continue;
 		printf("%s%s", between, program->wrong[i]);
@@ -81,10 +80,9 @@ static void mutate(unsigned int mutant)
 	const double from = seconds();
 	struct xpl_found found = {0};
 	const struct xrt_run *run = NULL;
-	unsigned int i;
 
 	program->mutant_use(mutant);
-	for (i = 0; i < program->count && !found.wrong; i++) {
+	for (unsigned int i = 0; i < program->count && !found.wrong; i++) {
 		run = &program->runs[i];
 		if (is_chosen(run) && program->mutant_fits(mutant, run->run))
 			search(run, &found);
@@ -133,7 +131,6 @@ static bool read_options(int argc, char **argv)
 int xrt_main(const struct xrt_program *of, int argc, char **argv)
 {
 	const double from = seconds();
-	unsigned int i;
 
 	program = of;
 	if (!read_options(argc, argv)) {
@@ -148,10 +145,10 @@ int xrt_main(const struct xrt_program *of, int argc, char **argv)
 		return 2;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	for (i = 0; !options.mutate && i < program->count; i++)
+	for (unsigned int i = 0; !options.mutate && i < program->count; i++)
 		if (is_chosen(&program->runs[i]))
 			explore(&program->runs[i]);
-	for (i = 0; options.mutate && program->mutant(i); i++)
+	for (unsigned int i = 0; options.mutate && program->mutant(i); i++)
 		if (!options.fault || strstr(program->mutant(i), options.fault))
 			mutate(i);
 	printf("%u faults, %u searches: %llu states, %.1f s; %u not as expected\n",

@@ -93,10 +93,9 @@ static void mutate(unsigned int mutant)
 	struct xpl_found found = {0};
 	const double from = seconds();
 	char text[512];
-	unsigned int i;
 
 	xrp_mutant_use(mutant);
-	for (i = 0; !found.wrong && (scenario = xrp_scenario_at(i)); i++) {
+	for (unsigned int i = 0; !found.wrong && (scenario = xrp_scenario_at(i)); i++) {
 		if (!is_chosen(scenario) || !xrp_mutant_fits(mutant, scenario))
 			continue;
 		xpl_search_first(scenario, 0, &found);
@@ -129,12 +128,12 @@ static const char usage[] =
 static void run(unsigned int first)
 {
 	const struct scenario *scenario;
-	unsigned int i;
 
-	for (i = first; !options.mutate && (scenario = xrp_scenario_at(i)); i += JOBS)
+	for (unsigned int i = first; !options.mutate && (scenario = xrp_scenario_at(i));
+	     i += JOBS)
 		if (is_chosen(scenario) && (!scenario->is_large || options.only))
 			explore(scenario);
-	for (i = first; options.mutate && xrp_mutant_name(i); i += JOBS)
+	for (unsigned int i = first; options.mutate && xrp_mutant_name(i); i += JOBS)
 		mutate(i);
 }
 
@@ -143,13 +142,12 @@ static bool run_all(void)
 {
 	struct total sum = {0}, one;
 	bool good = true;
-	unsigned int i;
 	int fds[2], status;
 	pid_t pid;
 
 	if (pipe(fds))
 		return false;
-	for (i = 0; i < JOBS; i++) {
+	for (unsigned int i = 0; i < JOBS; i++) {
 		pid = fork();
 		if (pid < 0)
 			return false;
@@ -158,7 +156,7 @@ static bool run_all(void)
 		run(i);
 		_exit(write(fds[1], &total, sizeof(total)) != sizeof(total));
 	}
-	for (i = 0; i < JOBS; i++) {
+	for (unsigned int i = 0; i < JOBS; i++) {
 		if (wait(&status) < 0 || status ||
 		    read(fds[0], &one, sizeof(one)) != sizeof(one)) {
 			good = false;

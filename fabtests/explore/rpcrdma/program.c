@@ -246,16 +246,13 @@ bool xrp_program_step(unsigned int side, enum step step)
 
 void xrp_program_begin(const struct scenario *scenario)
 {
-	unsigned int side;
-	size_t i;
-
 	xrp_running = scenario;
 	memset(&xrp_program, 0, sizeof(xrp_program));
 	xrp_wire_begin(scenario);
 	xpl_heap_use(true);
-	for (side = 0; side < SIDES; side++)
-		for (i = scenario->side[side].late; i < scenario->side[side].receives;
-		     i++)
+	for (unsigned int side = 0; side < SIDES; side++)
+		for (size_t i = scenario->side[side].late;
+		     i < scenario->side[side].receives; i++)
 			xrp_post_receive(side, xrp_program.side[side].receives++);
 	xpl_heap_use(false);
 }

@@ -22,10 +22,9 @@ static unsigned int again(void)
 	const struct xpl_model *model = xpl_now.model;
 	const struct xpl_event *event;
 	unsigned int wrong = 0, noticed = 0;
-	uint32_t i;
 
 	xpl_begin();
-	for (i = 0; i < xpl_now.bad.length; i++) {
+	for (uint32_t i = 0; i < xpl_now.bad.length; i++) {
 		event = &xpl_now.bad.event[i];
 		if (event->step == XPL_CHOICE) {
 			xpl_apply(&event->choice);
@@ -39,9 +38,7 @@ static unsigned int again(void)
 
 void xpl_tell(void)
 {
-	uint32_t i;
-
-	for (i = 0; i < xpl_now.bad.length; i++)
+	for (uint32_t i = 0; i < xpl_now.bad.length; i++)
 		tell(&xpl_now.bad.event[i]);
 	if (!(again() & xpl_now.bad_wrong))
 		printf("    and the second time nothing is wrong: the explorer is\n");
