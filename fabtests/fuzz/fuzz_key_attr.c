@@ -48,9 +48,8 @@ static void round_trip(uint64_t bits)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint64_t key = 0;
-	size_t i;
 
-	for (i = 0; i < size && i < sizeof(key); i++)
+	for (size_t i = 0; i < size && i < sizeof(key); i++)
 		key |= (uint64_t)data[i] << (8 * i);
 	check(key);
 	round_trip(key);

@@ -16,13 +16,12 @@ static uint8_t file[RLG_SLOTS + SLOTS_BYTES];
 static void check_recovery(const struct rlg_layout *layout)
 {
 	struct rlg_recovery found;
-	uint64_t number;
 
 	rlg_recover(file, layout, &found);
 	FUZZ_CHECK(found.next >= found.first);
 	FUZZ_CHECK(found.next - found.first <= layout->slots);
 	FUZZ_CHECK(found.beyond <= layout->slots - (found.next - found.first));
-	for (number = found.first; number < found.next; number++)
+	for (uint64_t number = found.first; number < found.next; number++)
 		FUZZ_CHECK(rlg_record_find(file, layout, number) == RLG_VALID);
 	if (layout->kind == RLG_COMPOUND && !found.damage)
 		FUZZ_CHECK(found.next == found.tail + 1);

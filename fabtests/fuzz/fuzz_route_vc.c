@@ -523,15 +523,13 @@ static void begin(uint8_t how)
 
 static void end(void)
 {
-	unsigned int i;
-
 	stop(FI_ECONNABORTED);
-	for (i = 0; i < TXS; i++)
+	for (unsigned int i = 0; i < TXS; i++)
 		send_one(i);
 	read_queue();
 	FUZZ_CHECK(rte_vc_idle(&world.vc));
 	FUZZ_CHECK(world.vc.head == world.vc.tail && !world.holds);
-	for (i = 0; i < RXS; i++)
+	for (unsigned int i = 0; i < RXS; i++)
 		FUZZ_CHECK(!world.rx[i].taken);
 	/* Those without an entry for a success are not counted as ended. */
 	FUZZ_CHECK(world.ended == world.begun);

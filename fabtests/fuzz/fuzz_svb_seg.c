@@ -126,9 +126,8 @@ static void honest(void)
 {
 	struct svb_seg *seg = fuzz.seg;
 	struct svb_qp_sh *own = svb_qp(fuzz.qp)->sh, *qp = svb_seg_qp(seg, 0);
-	uint32_t i;
 
-	for (i = 0; i < SVB_TABLES; i++)
+	for (uint32_t i = 0; i < SVB_TABLES; i++)
 		seg->limit[i] = 64;
 	memset(svb_seg_mr(seg, 0), 0, 2 * sizeof(struct svb_mr_sh));
 	memset(qp, 0, sizeof(*qp));
@@ -204,9 +203,8 @@ static void use(void)
 	struct ibv_send_wr *bad, wr = {.sg_list = &sge, .num_sge = 1};
 	struct ibv_recv_wr *bad_recv, recv = {.sg_list = &sge, .num_sge = 1};
 	struct ibv_wc wc[16];
-	size_t i;
 
-	for (i = 0; i < sizeof(opcodes) / sizeof(opcodes[0]); i++) {
+	for (size_t i = 0; i < sizeof(opcodes) / sizeof(opcodes[0]); i++) {
 		if (svb_qp(fuzz.qp)->sh->state != IBV_QPS_RTS)
 			own_qp();
 		wr.opcode = opcodes[i];
@@ -221,7 +219,7 @@ static void use(void)
 	}
 	ibv_post_recv(fuzz.qp, &recv, &bad_recv);
 	svb_engine_run_peer(svb_qp(fuzz.qp)->sh);
-	for (i = 0; i < 3; i++)
+	for (size_t i = 0; i < 3; i++)
 		ibv_poll_cq(fuzz.cq, 16, wc);
 }
 

@@ -132,12 +132,11 @@ int main(int argc, char **argv)
 	};
 	int option, passed = 0, failed = 0, skipped = 0;
 	bool wanted[CASES] = {false}, all = true;
-	size_t i;
 
 	while ((option = getopt(argc, argv, "p:P:T:t:z:i:l:n:r:h")) != -1) {
 		if (option == 't') {
 			all = false;
-			for (i = 0; i < CASES; i++)
+			for (size_t i = 0; i < CASES; i++)
 				wanted[i] |= !strcmp(optarg, cases[i].name);
 		} else if (!take_option(option, &place)) {
 			usage(option == 'h' ? stdout : stderr);
@@ -150,7 +149,7 @@ int main(int argc, char **argv)
 	}
 	place.where.host = argv[optind];
 	place.folder = argv[optind + 1];
-	for (i = 0; i < CASES; i++)
+	for (size_t i = 0; i < CASES; i++)
 		if (all || wanted[i])
 			failed += !run(i, &place, &passed, &skipped);
 	printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped);

@@ -24,9 +24,8 @@ static const char *lines_of(const char *line)
 		{"@router\n", ID DEVICES},
 		{"@wan\n", "[wan]\ntransport = sock\nas = 0\nsubnet = 0\n"},
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (!strcmp(line, parts[i].name))
 			return parts[i].lines;
 	return line;
@@ -86,9 +85,8 @@ CT_TEST(bad, bytes_that_are_no_text_and_ends_of_lines_are_told)
 		    "f:6: unknown keyword \"colour\"\n"),
 		ROW("no end", CLIENT "colour = red", "f:6: unknown keyword \"colour\"\n"),
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		expect_bad(rows[i].name, rows[i].text, rows[i].len, rows[i].wanted);
 }
 
@@ -96,9 +94,8 @@ CT_TEST(bad, bytes_that_are_no_text_and_ends_of_lines_are_told)
 CT_TEST(bad, too_many_of_a_kind_are_told)
 {
 	char text[8192] = "", wanted[4096] = "";
-	unsigned int i;
 
-	for (i = 0; i < RTE_CONFIG_DEVICES_MAX + 2; i++)
+	for (unsigned int i = 0; i < RTE_CONFIG_DEVICES_MAX + 2; i++)
 		sprintf(text + strlen(text),
 			"[d%u]\ntransport = sock\nas = 3\nsubnet = %u\n"
 			"router = sock://h%u:1\n",
@@ -106,13 +103,13 @@ CT_TEST(bad, too_many_of_a_kind_are_told)
 	expect_bad("devices", text, strlen(text),
 		   "f:321: more than 64 devices\nf:326: more than 64 devices\n");
 	strcpy(text, CLIENT);
-	for (i = 1; i < RTE_CONFIG_ROUTERS_MAX + 3; i++)
+	for (unsigned int i = 1; i < RTE_CONFIG_ROUTERS_MAX + 3; i++)
 		sprintf(text + strlen(text), "router = sock://r%u:7000\n", i);
 	expect_bad("routers", text, strlen(text),
 		   "f:69: more than 64 times router\nf:70: more than 64 times router\n"
 		   "f:71: more than 64 times router\n");
 	strcpy(text, CLIENT);
-	for (i = 0; i < 23; i++) {
+	for (unsigned int i = 0; i < 23; i++) {
 		sprintf(text + strlen(text), "colour%u = red\n", i);
 		if (i < 20)
 			sprintf(wanted + strlen(wanted),

@@ -181,13 +181,12 @@ CT_TEST(wire_value, is_within_its_bounds)
 	static uint8_t bytes[512];
 	const struct golden *golden;
 	const struct row *row;
-	size_t i, k;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		row = &rows[i];
 		golden = named(row->golden);
 		memcpy(bytes, golden->bytes, golden->len);
-		for (k = 0; k < row->size; k++)
+		for (size_t k = 0; k < row->size; k++)
 			bytes[row->at + k] = (uint8_t)(row->value >> 8 * k);
 		CT_NOTE("%s, byte %u: %llu", row->golden, row->at,
 			(unsigned long long)row->value);
@@ -211,9 +210,8 @@ CT_TEST(wire_value, levels_of_completion_need_an_acknowledgement)
 					RTE_COMMIT | RTE_DELIVER};
 	const struct golden *golden = named("msg");
 	static uint8_t bytes[512];
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(flags); i++) {
+	for (size_t i = 0; i < CRN_COUNT(flags); i++) {
 		memcpy(bytes, golden->bytes, golden->len);
 		bytes[3] = RTE_FIRST | RTE_LAST | flags[i];
 		CT_EXPECT_EQ(any_parse(&any, bytes, golden->len), RTE_BAD_FLAGS);
@@ -290,11 +288,10 @@ CT_TEST(wire_value, data_of_the_application_is_bounded)
 CT_TEST(wire_value, a_verdict_and_its_status_go_together)
 {
 	static uint8_t bytes[512];
-	size_t i;
 
 	golden_fill(named("conn_rep_redirect"), &any);
 	any.packet.options.present = 0;
-	for (i = RTE_REJECTED; i <= RTE_FAILED; i++) {
+	for (size_t i = RTE_REJECTED; i <= RTE_FAILED; i++) {
 		any.body.conn_rep.verdict = (uint8_t)i;
 		CT_EXPECT_EQ(any_pack(&any, bytes, sizeof(bytes)), 88);
 		CT_EXPECT_EQ(any_parse(&any, bytes, 88), RTE_OK);

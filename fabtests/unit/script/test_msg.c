@@ -92,17 +92,16 @@ CT_TEST_F(msg, memory_is_registered_or_the_call_is_refused)
 
 CT_TEST(msg, queues_have_the_size_that_was_promised)
 {
-	unsigned int n;
 	struct pair p;
 
 	scr_begin();
 	scr_offer()->tx_attr->size = 3;
 	scr_offer()->rx_attr->size = 2;
 	CT_ASSERT_EQ(pair_up(&p, SCR_NAME), 0);
-	for (n = 0; n < 3; n++)
+	for (unsigned int n = 0; n < 3; n++)
 		CT_EXPECT_EQ(send_at(&p.client, 0, 1, NULL), 0);
 	CT_EXPECT_EQ(send_at(&p.client, 0, 1, NULL), -FI_EAGAIN);
-	for (n = 0; n < 4; n++)
+	for (unsigned int n = 0; n < 4; n++)
 		CT_EXPECT_EQ(recv_at(&p.client, 0, 1, NULL), n < 2 ? 0 : -FI_EAGAIN);
 	pair_down(&p);
 }

@@ -161,9 +161,8 @@ static void *end_ids(void *arg)
 				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	struct ending *ending = arg;
 	struct rdma_cm_id *id;
-	int i;
 
-	for (i = 1; i <= ENDINGS; i++) {
+	for (int i = 1; i <= ENDINGS; i++) {
 		if (rdma_create_id(ending->channel, &id, NULL, RDMA_PS_TCP) ||
 		    rdma_resolve_addr(id, NULL, (struct sockaddr *)&self, 1000))
 			i = -1;

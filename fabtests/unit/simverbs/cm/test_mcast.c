@@ -271,13 +271,12 @@ WORLD_CHILD(mcast, joins_fail_on_request)
 	};
 	struct member a;
 	int status;
-	size_t i;
 
 	CT_ASSERT_TRUE(begin("infiniband",
 			     "239.1.1.1=0x0200*2 239.1.1.2=ENOSPC*1 239.1.1.3=call:EPERM "
 			     "ff12:4001:ffff::f01:104=ETIMEDOUT*1 239.1.1.5=never*1") &&
 		       member_open(&a, RDMA_PS_UDP, "10.77.0.1"));
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		CT_NOTE("row %zu, %s", i, rows[i].group);
 		CT_EXPECT_EQ(fails(&a, rows[i].group, &status), rows[i].type);
 		CT_EXPECT_EQ(status, rows[i].status);
@@ -377,9 +376,8 @@ CT_TEST(mcast, wrong_requests_are_refused)
 		"239.1.1.1",  "239.1.1=EPERM", "any=EWHAT", "any=0",
 		"any=never*", "any=never*0",   "any=call:", "=EPERM",
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		request = rows[i];
 		CT_NOTE("%s", request);
 		world_run(wrong);
@@ -436,9 +434,8 @@ static void attributes(void)
 	const struct ibv_ah_attr *ah = &event.param.ud.ah_attr;
 	struct svb_group group;
 	struct member a;
-	int i;
 
-	for (i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++) {
 		CT_ASSERT_TRUE(member_open(&a, rows[i].ps, "10.77.0.1") &&
 			       join(&a, "239.1.1.1", &event));
 		CT_EXPECT_EQ(event.param.ud.qkey, rows[i].qkey);
@@ -476,11 +473,10 @@ static void made_by_another(void)
 					.create = &attr};
 	struct member a;
 	char group[16];
-	uint8_t i;
 	int status;
 
 	CT_ASSERT_TRUE(member_open(&a, RDMA_PS_IPOIB, "10.77.0.1"));
-	for (i = 0; i < 3; i++) {
+	for (uint8_t i = 0; i < 3; i++) {
 		snprintf(group, sizeof(group), "239.1.1.%u", i + 1);
 		CT_NOTE("%s", group);
 		other.mgid.raw[15] = i + 1;

@@ -171,7 +171,6 @@ static int listen_poorly(int fd)
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *listener;
 	bool failed = false;
-	unsigned int i;
 	uint16_t port;
 
 	if (svb_join())
@@ -185,7 +184,7 @@ static int listen_poorly(int fd)
 	port = rdma_get_src_port(listener);
 	if (write(fd, &port, sizeof(port)) != sizeof(port))
 		return 101;
-	for (i = 0; i < REQUESTS; i++) {
+	for (unsigned int i = 0; i < REQUESTS; i++) {
 		if (!world_hear(fd))
 			return 102;
 		/* The note of the request, its id, or the event: in one case there is no
@@ -219,14 +218,13 @@ static bool is_answered(uint16_t port)
 CT_TEST(cm_memory, that_a_listener_lacks_leaves_no_client_without_an_answer)
 {
 	uint16_t port;
-	unsigned int i;
 	pid_t pid;
 	int fd;
 
 	fd = world_child(listen_poorly, &pid);
 	CT_ASSERT_GE(fd, 0);
 	CT_ASSERT_EQ(recv(fd, &port, sizeof(port), MSG_WAITALL), sizeof(port));
-	for (i = 0; i < REQUESTS && world_tell(fd); i++)
+	for (unsigned int i = 0; i < REQUESTS && world_tell(fd); i++)
 		CT_EXPECT_TRUE(is_answered(port));
 	CT_EXPECT_TRUE(world_tell(fd));
 	CT_EXPECT_EQ(world_reap(pid), 0);

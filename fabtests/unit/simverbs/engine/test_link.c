@@ -84,9 +84,7 @@ static void shows(void)
 
 CT_TEST(link, verbs_tell_the_layers_apart)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(layers) / sizeof(layers[0]); i++) {
+	for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); i++) {
 		layer = &layers[i];
 		CT_NOTE("%s", layer->name);
 		world_run(shows);
@@ -143,9 +141,8 @@ static void typed(void)
 CT_TEST(link, an_id_has_the_gid_of_its_address_in_the_type_it_prefers)
 {
 	static const char *const rows[] = {"v1", "v2", "both"};
-	size_t i;
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		gid_types = rows[i];
 		CT_NOTE("%s", rows[i]);
 		world_run(typed);

@@ -71,11 +71,10 @@ static void write_to(struct pair *p, bool arrives)
 static void each_pair(enum ibv_qp_type type, void (*check)(struct pair *p, bool arrives))
 {
 	struct pair p;
-	uint16_t i, j;
 
 	CT_ASSERT_TRUE(begin(TABLE));
-	for (i = 0; i < ENTRIES; i++)
-		for (j = 0; j < ENTRIES; j++) {
+	for (uint16_t i = 0; i < ENTRIES; i++)
+		for (uint16_t j = 0; j < ENTRIES; j++) {
 			CT_NOTE("from entry %u to %u", i, j);
 			CT_ASSERT_TRUE(pair_open_in(&p, type, i, j));
 			check(&p, reaches[i][j] == 'y');
@@ -158,9 +157,8 @@ CT_TEST(pkeys, a_wrong_table_is_refused)
 		{"0xffff", "10.77.0.1/24@0x8008"},
 		{"0xffff", "10.77.0.1/24@"},
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		CT_NOTE("%s", rows[i].list);
 		refused_list = rows[i].list;
 		refused_address = rows[i].address;

@@ -131,9 +131,8 @@ CT_TEST_F(rc, write_of_any_length_says_what_it_did)
 {
 	static const uint32_t lengths[] = {1, 8, 9, 64, 5000};
 	struct ibv_wc wc;
-	size_t i;
 
-	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		memset(t->a.memory, 'a' + (int)i, lengths[i]);
 		CT_ASSERT_EQ(world_rdma(&t->a, IBV_WR_RDMA_WRITE, 0, lengths[i], &t->to,
 					8),
@@ -154,14 +153,12 @@ CT_TEST_F(rc, write_of_any_length_says_what_it_did)
 
 CT_TEST_F(rc, queue_is_full_until_the_program_has_polled)
 {
-	int i;
-
-	for (i = 0; i < WORLD_WRS; i++)
+	for (int i = 0; i < WORLD_WRS; i++)
 		CT_ASSERT_EQ(world_rdma(&t->a, IBV_WR_RDMA_WRITE, 0, 8, &t->to, 0), 0);
 	CT_EXPECT_EQ(world_rdma(&t->a, IBV_WR_RDMA_WRITE, 0, 8, &t->to, 0), ENOMEM);
 	CT_EXPECT_EQ(world_status(t->a.cq), IBV_WC_SUCCESS);
 	CT_EXPECT_EQ(world_rdma(&t->a, IBV_WR_RDMA_WRITE, 0, 8, &t->to, 0), 0);
-	for (i = 0; i < WORLD_WRS; i++)
+	for (int i = 0; i < WORLD_WRS; i++)
 		CT_ASSERT_EQ(world_recv(&t->b, 1, 0, 8), 0);
 	CT_EXPECT_EQ(world_recv(&t->b, 1, 0, 8), ENOMEM);
 }

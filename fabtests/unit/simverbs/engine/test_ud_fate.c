@@ -65,10 +65,9 @@ WORLD_CHILD(ud_fate, what_is_dropped_is_counted)
 	struct ibv_port_attr port;
 	struct way way;
 	struct ibv_wc wc;
-	int i;
 
 	CT_ASSERT_TRUE(begin("0", "0", "0") && way_open(&way));
-	for (i = 0; i < SVB_COUNTS; i++)
+	for (int i = 0; i < SVB_COUNTS; i++)
 		before[i] = counted((enum svb_count)i);
 	/* No receive, and the sender is none the wiser. */
 	CT_ASSERT_TRUE(way_send(&way, 1, 0x1234, 8));
@@ -115,11 +114,10 @@ WORLD_CHILD(ud_fate, duplicates_come_twice)
 {
 	uint64_t before;
 	struct way way;
-	int i;
 
 	CT_ASSERT_TRUE(begin("0", "1", "0") && way_open(&way));
 	before = counted(SVB_COUNT_DUPLICATED);
-	for (i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++)
 		CT_ASSERT_TRUE(!world_recv(&way.b, (uint64_t)i, (size_t)i * 64, 64));
 	CT_ASSERT_TRUE(way_send(&way, 1, 0x1234, 8) && way_send(&way, 2, 0x1234, 8));
 	CT_ASSERT_TRUE(arrived(&way.b) == 1 && arrived(&way.b) == 1);
@@ -135,7 +133,6 @@ WORLD_CHILD(ud_fate, one_comes_after_the_next)
 	uint64_t before;
 	struct way way;
 	struct ibv_wc wc;
-	uint8_t i;
 
 	CT_ASSERT_TRUE(begin("0", "0", "1") && way_open(&way));
 	before = counted(SVB_COUNT_REORDERED);
@@ -143,12 +140,12 @@ WORLD_CHILD(ud_fate, one_comes_after_the_next)
 	CT_ASSERT_TRUE(!world_recv(&way.b, 0, 0, 64) && way_send(&way, 9, 0x1234, 8));
 	CT_ASSERT_TRUE(world_wait(way.b.cq, &wc) && way.b.memory[40] == 9);
 	CT_ASSERT_TRUE(counted(SVB_COUNT_REORDERED) == before + 1);
-	for (i = 0; i < 4; i++)
+	for (uint8_t i = 0; i < 4; i++)
 		CT_ASSERT_TRUE(!world_recv(&way.b, i, (size_t)i * 64, 64));
 	/* What the program writes after a send has completed is not sent. */
-	for (i = 1; i <= 4; i++)
+	for (uint8_t i = 1; i <= 4; i++)
 		CT_ASSERT_TRUE(way_send(&way, i, 0x1234, 8));
-	for (i = 0; i < 4; i++) {
+	for (uint8_t i = 0; i < 4; i++) {
 		CT_ASSERT_TRUE(world_wait(way.b.cq, &wc));
 		/* On a loaded machine its time may be over before the next is sent. */
 		if (counted(SVB_COUNT_REORDERED) == before + 3)

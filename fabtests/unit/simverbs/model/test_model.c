@@ -83,7 +83,7 @@ static void explore(void)
 	struct svb_choice choices[128];
 	size_t size = svb_model_save(NULL, 0);
 	char *state = malloc(size);
-	uint32_t count, i;
+	uint32_t count;
 
 	if (!state || svb_model_save(state, size) != size) {
 		run.found |= FAILED;
@@ -99,7 +99,7 @@ static void explore(void)
 		run.found |= STUCK;
 	look();
 	svb_model_restore(state);
-	for (i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		svb_model_apply(&choices[i]);
 		explore();
 		svb_model_restore(state);

@@ -98,9 +98,8 @@ static void psn_differs(void)
 		{1100, 100, IBV_WC_RETRY_EXC_ERR},
 		{0, 0xffffff, IBV_WC_RETRY_EXC_ERR},
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct side mine = {rows[i].sq_psn, 5, IBV_MTU_1024, 7};
 		struct side theirs = {5, rows[i].rq_psn, IBV_MTU_1024, 7};
 
@@ -190,13 +189,12 @@ static void completion_without_room(void)
 	struct address to_a, to_b;
 	struct ibv_wc wc[4];
 	struct end a, b;
-	int i;
 
 	CT_ASSERT_TRUE(small_open(&a) && world_open(&b, IBV_QPT_RC, false));
 	to_a = world_address(&a);
 	to_b = world_address(&b);
 	CT_ASSERT_TRUE(world_connect(&a, &to_b) && world_connect(&b, &to_a));
-	for (i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++)
 		CT_EXPECT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to_b, 0), 0);
 	CT_EXPECT_TRUE(told(a.ctx, IBV_EVENT_QP_FATAL));
 	CT_EXPECT_TRUE(told(a.ctx, IBV_EVENT_CQ_ERR));

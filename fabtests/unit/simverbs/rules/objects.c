@@ -50,11 +50,10 @@ static void region_not_writable(void)
 				     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
 				     IBV_ACCESS_MW_BIND};
 	char *at = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	size_t i;
 
 	mprotect(at, 4096, PROT_READ | PROT_WRITE);
 	registers_at(at, 8192, IBV_ACCESS_REMOTE_READ, 0);
-	for (i = 0; i < sizeof(writes) / sizeof(writes[0]); i++) {
+	for (size_t i = 0; i < sizeof(writes) / sizeof(writes[0]); i++) {
 		registers_at(at, 4096, writes[i], 0);
 		registers_at(at, 4097, writes[i], EFAULT);
 	}

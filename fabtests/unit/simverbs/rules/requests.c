@@ -15,9 +15,8 @@ static void post_too_early(void)
 static void post_unknown_flag(struct ask *ask)
 {
 	static const unsigned int flags[] = {IBV_SEND_IP_CSUM, 1u << 7, 1u << 20};
-	size_t i;
 
-	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		ask->wr.send_flags = flags[i] | IBV_SEND_SIGNALED;
 		ask->sge[0].length = i ? 8 : 9;
 		CT_EXPECT_EQ(ask_post(ask), EINVAL);
@@ -31,9 +30,7 @@ static void post_foreign_operation(struct ask *ask)
 
 static void post_many_sges(struct ask *ask)
 {
-	int i;
-
-	for (i = 1; i < 5; i++)
+	for (int i = 1; i < 5; i++)
 		ask->sge[i] = ask->sge[0];
 	ask->wr.num_sge = 5;
 }
@@ -53,9 +50,8 @@ static void post_inline_read(struct ask *ask)
 static void post_atomic_length(struct ask *ask)
 {
 	static const uint32_t lengths[] = {0, 4, 16};
-	size_t i;
 
-	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		ask_atomic(ask, 0);
 		ask->sge[0].length = lengths[i];
 		CT_EXPECT_EQ(ask_post(ask), EINVAL);
@@ -64,9 +60,7 @@ static void post_atomic_length(struct ask *ask)
 
 static void post_to_full_queue(struct ask *ask)
 {
-	int i;
-
-	for (i = 0; i < WORLD_WRS; i++)
+	for (int i = 0; i < WORLD_WRS; i++)
 		CT_ASSERT_EQ(ask_post(ask), 0);
 }
 

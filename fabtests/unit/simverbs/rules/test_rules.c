@@ -84,9 +84,8 @@ static void enforce(const struct rule *rule)
 CT_TEST(rules, each_is_enforced)
 {
 	const struct rule *rule;
-	size_t i;
 
-	for (i = 0; i < RULES; i++)
+	for (size_t i = 0; i < RULES; i++)
 		for (rule = rules[i]; rule->name; rule++) {
 			CT_NOTE("%s", rule->name);
 			enforce(rule);
@@ -117,11 +116,10 @@ CT_TEST(rules, the_manual_has_the_same)
 	const struct rule *rule;
 	char line[512], *name;
 	bool here = false;
-	size_t i;
 
 	if (!page)
 		CT_SKIP("the sources are not here");
-	for (i = 0; i < RULES; i++)
+	for (size_t i = 0; i < RULES; i++)
 		for (rule = rules[i]; rule->name; rule++) {
 			name = next_row(page, &here, line, sizeof(line));
 			CT_EXPECT_STREQ(name ? name : "", rule->name);

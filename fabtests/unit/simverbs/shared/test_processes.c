@@ -97,11 +97,10 @@ static int echo(int fd)
 {
 	struct address peer;
 	struct end end;
-	int i;
 
 	if (!join(&end, fd, &peer))
 		return 1;
-	for (i = 0; i < 8; i++)
+	for (int i = 0; i < 8; i++)
 		if (world_recv(&end, 1, 0, 64) || world_status(end.cq) ||
 		    world_send(&end, 2, 0, 64) || world_status(end.cq))
 			return 2;
@@ -114,10 +113,9 @@ static int echo(int fd)
 CT_TEST_F(processes, messages_go_both_ways_whoever_is_first)
 {
 	struct ibv_wc wc[2];
-	int i;
 
 	CT_ASSERT_TRUE(meet(t, echo));
-	for (i = 0; i < 8; i++) {
+	for (int i = 0; i < 8; i++) {
 		memset(t->end.memory, 'a' + i, 64);
 		CT_ASSERT_EQ(world_recv(&t->end, 1, 100, 64), 0);
 		CT_ASSERT_EQ(world_send(&t->end, 2, 0, 64), 0);
@@ -184,11 +182,10 @@ static int hammer(int fd)
 CT_TEST_F(processes, peers_killed_at_any_moment_leave_no_lock_behind)
 {
 	struct ibv_wc wc;
-	int i, k;
 
-	for (i = 0; i < 20; i++) {
+	for (int i = 0; i < 20; i++) {
 		CT_ASSERT_TRUE(meet(t, hammer));
-		for (k = 0; k < 10 + 7 * i; k++) {
+		for (int k = 0; k < 10 + 7 * i; k++) {
 			world_recv(&t->end, 1, 8192, 4096);
 			ibv_poll_cq(t->end.cq, 1, &wc);
 		}
@@ -211,9 +208,7 @@ static int present(int fd)
 
 static bool is_registered(pid_t pid)
 {
-	uint32_t i;
-
-	for (i = 1; i < SVB_PROC_MAX; i++)
+	for (uint32_t i = 1; i < SVB_PROC_MAX; i++)
 		if (svb_self.registry->entry[i].pid == (uint32_t)pid)
 			return true;
 	return false;

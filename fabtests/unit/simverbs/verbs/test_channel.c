@@ -82,9 +82,8 @@ CT_TEST_F(channel, more_events_than_the_socket_holds_are_all_read)
 	struct ibv_cq *cqs[COUNT], *cq;
 	struct ibv_qp *qp;
 	void *context;
-	int i;
 
-	for (i = 0; i < COUNT; i++) {
+	for (int i = 0; i < COUNT; i++) {
 		struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 		struct ibv_recv_wr *bad, wr = {.wr_id = 1};
 		struct ibv_qp_init_attr init = {.cap = {1, 1, 1, 1, 0},
@@ -102,13 +101,13 @@ CT_TEST_F(channel, more_events_than_the_socket_holds_are_all_read)
 		CT_ASSERT_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE), 0);
 		CT_ASSERT_EQ(ibv_destroy_qp(qp), 0);
 	}
-	for (i = 0; i < COUNT; i++) {
+	for (int i = 0; i < COUNT; i++) {
 		CT_ASSERT_TRUE(readable(t->a.channel->fd));
 		CT_ASSERT_EQ(ibv_get_cq_event(t->a.channel, &cq, &context), 0);
 		ibv_ack_cq_events(cq, 1);
 	}
 	CT_EXPECT_FALSE(readable(t->a.channel->fd));
-	for (i = 0; i < COUNT; i++)
+	for (int i = 0; i < COUNT; i++)
 		CT_EXPECT_EQ(ibv_destroy_cq(cqs[i]), 0);
 }
 
@@ -117,10 +116,9 @@ CT_FIXTURE(async, struct pair, pair_open, pair_close);
 CT_TEST_F(async, overrun_of_a_completion_queue)
 {
 	struct ibv_async_event event;
-	int i;
 
 	CT_ASSERT_EQ(ibv_resize_cq(t->a.cq, 2), 0);
-	for (i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++)
 		CT_ASSERT_EQ(world_rdma(&t->a, IBV_WR_RDMA_WRITE, 0, 8, &t->to, 0), 0);
 	CT_ASSERT_EQ(ibv_get_async_event(t->a.ctx, &event), 0);
 	CT_EXPECT_EQ(event.event_type, IBV_EVENT_QP_FATAL);

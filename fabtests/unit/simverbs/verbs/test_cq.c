@@ -17,9 +17,8 @@ CT_TEST_F(cq, sizes_and_vectors_are_checked)
 CT_TEST_F(cq, resizing_keeps_what_is_there)
 {
 	struct ibv_wc wc[4];
-	int i;
 
-	for (i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++)
 		CT_ASSERT_EQ(world_rdma(&t->a, IBV_WR_RDMA_WRITE, 0, 8, &t->to, 0), 0);
 	CT_EXPECT_EQ(ibv_resize_cq(t->a.cq, 3), EINVAL);
 	CT_EXPECT_EQ(ibv_resize_cq(t->a.cq, 200), 0);

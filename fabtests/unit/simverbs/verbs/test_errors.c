@@ -36,9 +36,7 @@ static const struct wrong {
 
 CT_TEST(errors, write_that_is_wrong)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
+	for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
 		const struct wrong *wrong = &wrongs[i];
 		struct ibv_send_wr *bad, wr = {
 						 .num_sge = 1,
@@ -69,9 +67,8 @@ CT_TEST(errors, write_from_beyond_the_local_region)
 	struct address to;
 	struct ibv_mr *whole;
 	struct end a, b;
-	size_t i;
 
-	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		CT_ASSERT_TRUE(world_pair(&a, &b));
 		to = world_address(&b);
 		whole = a.mr;

@@ -63,9 +63,8 @@ static int maps_fd(void)
 {
 	char name[64], target[64];
 	ssize_t len;
-	int fd;
 
-	for (fd = 3; fd < 1024; fd++) {
+	for (int fd = 3; fd < 1024; fd++) {
 		snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
 		len = readlink(name, target, sizeof(target) - 1);
 		if (len < 5)
@@ -128,12 +127,11 @@ CT_TEST_F(mr, key_of_a_slot_used_again_differs)
 {
 	struct ibv_mr *mr;
 	uint32_t key;
-	int i;
 
 	mr = ibv_reg_mr(t->a.pd, t->a.memory, 8, 0);
 	CT_ASSERT_NE(mr, NULL);
 	key = mr->rkey;
-	for (i = 0; i < 3000; i++) {
+	for (int i = 0; i < 3000; i++) {
 		CT_ASSERT_EQ(ibv_dereg_mr(mr), 0);
 		mr = ibv_reg_mr(t->a.pd, t->a.memory, 8, 0);
 		CT_ASSERT_NE(mr, NULL);
@@ -147,9 +145,8 @@ CT_TEST(mr, a_slot_has_each_tag_but_zero_before_one_comes_again)
 {
 	bool seen[256] = {true};
 	uint32_t tag = 0;
-	int i;
 
-	for (i = 1; i < 256; i++) {
+	for (int i = 1; i < 256; i++) {
 		tag = svb_key_tag(tag);
 		CT_ASSERT_LT(tag, 256);
 		CT_EXPECT_FALSE(seen[tag]);
@@ -161,9 +158,8 @@ CT_TEST_F(mr, keys_are_in_no_order)
 {
 	struct ibv_mr *mr[16];
 	unsigned int next = 0;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(mr); i++) {
+	for (size_t i = 0; i < CRN_COUNT(mr); i++) {
 		mr[i] = ibv_reg_mr(t->a.pd, t->a.memory, 8, 0);
 		CT_ASSERT_NE(mr[i], NULL);
 		CT_EXPECT_NE(mr[i]->rkey, 0);
@@ -171,7 +167,7 @@ CT_TEST_F(mr, keys_are_in_no_order)
 		next += i && (mr[i]->rkey & 0xff) == (mr[i - 1]->rkey & 0xff);
 	}
 	CT_EXPECT_LE(next, CRN_COUNT(mr) / 2);
-	for (i = 0; i < CRN_COUNT(mr); i++)
+	for (size_t i = 0; i < CRN_COUNT(mr); i++)
 		CT_EXPECT_EQ(ibv_dereg_mr(mr[i]), 0);
 }
 

@@ -55,14 +55,13 @@ CT_TEST_F(mw, no_window_is_in_the_place_that_a_key_of_zero_names)
 {
 	enum { COUNT = 1500 };
 	static struct ibv_mw *mw[COUNT];
-	unsigned int i;
 
-	for (i = 0; i < COUNT; i++) {
+	for (unsigned int i = 0; i < COUNT; i++) {
 		mw[i] = ibv_alloc_mw(t->a.pd, IBV_MW_TYPE_2);
 		CT_ASSERT_NE(mw[i], NULL);
 		CT_EXPECT_NE(mw[i]->rkey >> 8, 0);
 	}
-	for (i = 0; i < COUNT; i++)
+	for (unsigned int i = 0; i < COUNT; i++)
 		CT_EXPECT_EQ(ibv_dealloc_mw(mw[i]), 0);
 }
 

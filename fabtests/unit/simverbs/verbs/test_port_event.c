@@ -95,10 +95,9 @@ WORLD_CHILD(port_event, contexts_read_each_event)
 		{"client_reregister", IBV_EVENT_CLIENT_REREGISTER},
 	};
 	struct end a;
-	size_t i;
 
 	CT_ASSERT_TRUE(world_open(&a, IBV_QPT_UD, false));
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		CT_NOTE("%s", rows[i].name);
 		CT_ASSERT_TRUE(svb_port_event_do(0, rows[i].name));
 		CT_EXPECT_EQ(event_of(a.ctx), rows[i].type);

@@ -34,9 +34,7 @@ static const struct {
 
 CT_TEST(qp_state, transitions_are_those_of_the_specification)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		CT_NOTE("row %zu", i);
 		CT_EXPECT_EQ(svb_qp_modify_ok(rows[i].from, rows[i].to, rows[i].type,
 					      rows[i].mask),
@@ -111,15 +109,14 @@ CT_TEST_F(qp_state, a_thousand_queue_pairs)
 		.cap = {16, 16, 1, 1, 0},
 		.qp_type = IBV_QPT_RC,
 	};
-	int i;
 
 	init.send_cq = init.recv_cq = t->a.cq;
-	for (i = 0; i < 1000; i++) {
+	for (int i = 0; i < 1000; i++) {
 		qps[i] = ibv_create_qp(t->a.pd, &init);
 		CT_ASSERT_NE(qps[i], NULL);
 		CT_EXPECT_TRUE(!i || qps[i]->qp_num != qps[i - 1]->qp_num);
 	}
-	for (i = 0; i < 1000; i++)
+	for (int i = 0; i < 1000; i++)
 		CT_EXPECT_EQ(ibv_destroy_qp(qps[i]), 0);
 }
 

@@ -36,9 +36,8 @@ CT_TEST_F(srq, limit_event_comes_once)
 {
 	struct ibv_srq_attr attr = {.srq_limit = 2};
 	struct ibv_async_event event;
-	int i;
 
-	for (i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++)
 		CT_ASSERT_EQ(world_recv(&t->b, 1, 0, 8), 0);
 	CT_ASSERT_EQ(ibv_modify_srq(t->b.srq, &attr, IBV_SRQ_LIMIT), 0);
 	CT_ASSERT_EQ(ibv_query_srq(t->b.srq, &attr), 0);

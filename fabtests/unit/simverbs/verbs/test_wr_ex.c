@@ -69,10 +69,8 @@ CT_TEST_F(wr_ex, group_is_posted_together)
 
 CT_TEST_F(wr_ex, nothing_of_a_group_with_a_mistake_or_aborted_is_posted)
 {
-	int i;
-
 	ibv_wr_start(t->qpx);
-	for (i = 0; i < 5; i++) {
+	for (int i = 0; i < 5; i++) {
 		ibv_wr_rdma_write(t->qpx, t->to.rkey, t->to.memory);
 		ibv_wr_set_inline_data(t->qpx, "x", 1);
 	}
