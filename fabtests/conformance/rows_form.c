@@ -32,15 +32,8 @@ static void golden(void)
 		CT_EXPECT_EQ(say_read(message->bytes, i), reply[i]);
 }
 
-ROW_BOTH(B17)
-{
-	golden();
-}
-
-ROW_BOTH(RFC8166_4_1_fixed)
-{
-	golden();
-}
+ROW_BOTH_IS(B17, golden())
+ROW_BOTH_IS(RFC8166_4_1_fixed, golden())
 
 /* What the program chose, whatever it is, also while the other direction has it. */
 ROW_SERVER(B18)

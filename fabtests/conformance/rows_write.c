@@ -140,10 +140,7 @@ ROW_BOTH(RFC8166_3_4_6_result_short)
 	gets_result(4000, 3999);
 }
 
-ROW_BOTH(RFC8166_3_4_6_result_unused)
-{
-	gets_result(4000, 0);
-}
+ROW_BOTH_IS(RFC8166_3_4_6_result_unused, gets_result(4000, 0))
 
 /* Several items go into several chunks in their order; what is left over is unused. */
 ROW_BOTH(RFC8166_4_3_2_several)

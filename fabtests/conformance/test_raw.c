@@ -16,12 +16,12 @@ static void pair_up(struct raw_pair *p)
 	raw_open(&p->server);
 	raw_open(&p->client);
 	raw_listen(&p->server);
-	raw_connect(&p->client, raw_name(&p->server), "please", 6);
-	ASSERT_SOON(p->server.request != NULL);
-	CT_EXPECT_MEMEQ(p->server.private, "please", 6);
+	raw_connect(&p->client, side_name(&p->server.side), "please", 6);
+	ASSERT_SOON(p->server.side.request != NULL);
+	CT_EXPECT_MEMEQ(p->server.side.private, "please", 6);
 	raw_accept(&p->server, "yes", 3);
-	ASSERT_SOON(p->client.connected && p->server.connected);
-	CT_EXPECT_MEMEQ(p->client.private, "yes", 3);
+	ASSERT_SOON(p->client.side.connected && p->server.side.connected);
+	CT_EXPECT_MEMEQ(p->client.side.private, "yes", 3);
 }
 
 static void pair_down(struct raw_pair *p)
