@@ -37,6 +37,14 @@ struct address {
 	 IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | (int)SVB_ACCESS_FLUSH_GLOBAL | \
 	 (int)SVB_ACCESS_FLUSH_PERSISTENT)
 
+/* The call returns that, and errno says why. */
+#define EXPECT_ERRNO(call, ret, err)      \
+	do {                              \
+		errno = 0;                \
+		CT_EXPECT_EQ(call, ret);  \
+		CT_EXPECT_EQ(errno, err); \
+	} while (0)
+
 /* Each reports a failed check and returns false. */
 bool world_open(struct end *end, enum ibv_qp_type type, bool srq);
 bool world_init(struct end *end, enum ibv_qp_type type);

@@ -115,8 +115,7 @@ static void qp_too_large(void)
 
 	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
 	init.send_cq = init.recv_cq = end.cq;
-	CT_EXPECT_EQ(ibv_create_qp(end.pd, &init), NULL);
-	CT_EXPECT_EQ(errno, EINVAL);
+	EXPECT_ERRNO(ibv_create_qp(end.pd, &init), NULL, EINVAL);
 	world_close(&end);
 }
 

@@ -71,8 +71,7 @@ CT_TEST_F(channel, garbage_is_no_event)
 	CT_ASSERT_EQ(sendto(fd, "garbage", 7, 0, (struct sockaddr *)&addr, sizeof(addr)),
 		     7);
 	CT_ASSERT_EQ(fcntl(t->a.channel->fd, F_SETFL, O_NONBLOCK), 0);
-	CT_EXPECT_EQ(ibv_get_cq_event(t->a.channel, &cq, &context), -1);
-	CT_EXPECT_EQ(errno, EAGAIN);
+	EXPECT_ERRNO(ibv_get_cq_event(t->a.channel, &cq, &context), -1, EAGAIN);
 	close(fd);
 }
 

@@ -6,12 +6,10 @@ CT_FIXTURE(cq, struct pair, pair_open, pair_close);
 
 CT_TEST_F(cq, sizes_and_vectors_are_checked)
 {
-	CT_EXPECT_EQ(ibv_create_cq(t->a.ctx, 0, NULL, NULL, 0), NULL);
-	CT_EXPECT_EQ(errno, EINVAL);
+	EXPECT_ERRNO(ibv_create_cq(t->a.ctx, 0, NULL, NULL, 0), NULL, EINVAL);
 	CT_EXPECT_EQ(ibv_create_cq(t->a.ctx, 1 << 30, NULL, NULL, 0), NULL);
-	CT_EXPECT_EQ(ibv_create_cq(t->a.ctx, 1, NULL, NULL, t->a.ctx->num_comp_vectors),
-		     NULL);
-	CT_EXPECT_EQ(errno, EINVAL);
+	EXPECT_ERRNO(ibv_create_cq(t->a.ctx, 1, NULL, NULL, t->a.ctx->num_comp_vectors),
+		     NULL, EINVAL);
 }
 
 CT_TEST_F(cq, resizing_keeps_what_is_there)

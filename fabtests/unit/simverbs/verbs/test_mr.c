@@ -13,8 +13,8 @@ CT_FIXTURE(mr, struct pair, pair_open, pair_close);
 /* Other rights that are refused: rules/objects.c. */
 CT_TEST_F(mr, on_demand_paging_is_refused)
 {
-	CT_EXPECT_EQ(ibv_reg_mr(t->a.pd, t->a.memory, 8, IBV_ACCESS_ON_DEMAND), NULL);
-	CT_EXPECT_EQ(errno, EOPNOTSUPP);
+	EXPECT_ERRNO(ibv_reg_mr(t->a.pd, t->a.memory, 8, IBV_ACCESS_ON_DEMAND), NULL,
+		     EOPNOTSUPP);
 }
 
 CT_TEST_F(mr, memory_that_is_not_mapped_is_refused)
@@ -22,8 +22,7 @@ CT_TEST_F(mr, memory_that_is_not_mapped_is_refused)
 	void *hole = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	munmap(hole, 8192);
-	CT_EXPECT_EQ(ibv_reg_mr(t->a.pd, hole, 8192, 0), NULL);
-	CT_EXPECT_EQ(errno, EFAULT);
+	EXPECT_ERRNO(ibv_reg_mr(t->a.pd, hole, 8192, 0), NULL, EFAULT);
 }
 
 CT_TEST_F(mr, memory_is_mapped_with_the_rights_that_are_needed_up_to_its_end)
@@ -41,13 +40,11 @@ CT_TEST_F(mr, memory_is_mapped_with_the_rights_that_are_needed_up_to_its_end)
 	mr = ibv_reg_mr(t->a.pd, at + 8, 2 * page - 8, writes);
 	CT_ASSERT_NE(mr, NULL);
 	CT_EXPECT_EQ(ibv_dereg_mr(mr), 0);
-	CT_EXPECT_EQ(ibv_reg_mr(t->a.pd, at + 8, 2 * page - 7, writes), NULL);
-	CT_EXPECT_EQ(errno, EFAULT);
+	EXPECT_ERRNO(ibv_reg_mr(t->a.pd, at + 8, 2 * page - 7, writes), NULL, EFAULT);
 	mr = ibv_reg_mr(t->a.pd, at, 3 * page, 0);
 	CT_ASSERT_NE(mr, NULL);
 	CT_EXPECT_EQ(ibv_dereg_mr(mr), 0);
-	CT_EXPECT_EQ(ibv_reg_mr(t->a.pd, at, 3 * page + 1, 0), NULL);
-	CT_EXPECT_EQ(errno, EFAULT);
+	EXPECT_ERRNO(ibv_reg_mr(t->a.pd, at, 3 * page + 1, 0), NULL, EFAULT);
 	munmap(at, 4 * page);
 }
 

@@ -69,8 +69,7 @@ CT_TEST_F(mw, bind_is_checked)
 {
 	struct ibv_mw *mw;
 
-	CT_EXPECT_EQ(ibv_alloc_mw(t->b.pd, IBV_MW_TYPE_1), NULL);
-	CT_EXPECT_EQ(errno, EOPNOTSUPP);
+	EXPECT_ERRNO(ibv_alloc_mw(t->b.pd, IBV_MW_TYPE_1), NULL, EOPNOTSUPP);
 	mw = ibv_alloc_mw(t->b.pd, IBV_MW_TYPE_2);
 	CT_ASSERT_NE(mw, NULL);
 	/* The tag must change. */

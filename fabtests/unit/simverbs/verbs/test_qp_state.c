@@ -125,6 +125,5 @@ CT_TEST_F(qp_state, a_type_that_is_not_there_is_refused)
 	struct ibv_qp_init_attr init = {.cap = {1, 1, 1, 1, 0}, .qp_type = IBV_QPT_UC};
 
 	init.send_cq = init.recv_cq = t->a.cq;
-	CT_EXPECT_EQ(ibv_create_qp(t->a.pd, &init), NULL);
-	CT_EXPECT_EQ(errno, EOPNOTSUPP);
+	EXPECT_ERRNO(ibv_create_qp(t->a.pd, &init), NULL, EOPNOTSUPP);
 }

@@ -123,7 +123,6 @@ CT_TEST_F(wr_ex, operation_nobody_has_is_refused_at_creation)
 
 	init.pd = t->a.pd;
 	init.send_cq = init.recv_cq = t->a.cq;
-	CT_EXPECT_EQ(ibv_create_qp_ex(t->a.ctx, &init), NULL);
-	CT_EXPECT_EQ(errno, EOPNOTSUPP);
+	EXPECT_ERRNO(ibv_create_qp_ex(t->a.ctx, &init), NULL, EOPNOTSUPP);
 	CT_EXPECT_EQ(ibv_qp_to_qp_ex(t->b.qp), NULL);
 }
