@@ -34,10 +34,9 @@ WORLD_CHILD(settings, latency_passes_before_a_request_arrives)
 
 WORLD_CHILD(settings, a_fenced_request_leaves_when_reads_are_answered)
 {
-	struct ibv_send_wr *bad, write = {
-					 .opcode = IBV_WR_RDMA_WRITE,
-					 .send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE,
-				 };
+	struct ibv_send_wr *bad,
+		write = {.opcode = IBV_WR_RDMA_WRITE,
+			 .send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE};
 	struct pair p;
 	uint64_t start;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <ftw.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,11 +64,9 @@ bool world_open(struct end *end, enum ibv_qp_type type, bool srq)
 {
 	struct ibv_srq_init_attr srq_attr = {.attr = {.max_wr = WORLD_WRS, .max_sge = 2}};
 	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_qp_init_attr init = {
-		.cap = {WORLD_WRS, WORLD_WRS, 4, 4, WORLD_INLINE},
-		.qp_type = type,
-		.sq_sig_all = 0,
-	};
+	struct ibv_qp_init_attr init = {.cap = {WORLD_WRS, WORLD_WRS, 4, 4, WORLD_INLINE},
+					.qp_type = type,
+					.sq_sig_all = 0};
 
 	memset(end, 0, sizeof(*end));
 	end->ctx = list ? ibv_open_device(list[0]) : NULL;
@@ -102,12 +101,10 @@ struct address world_address(const struct end *end)
 
 bool world_init(struct end *end, enum ibv_qp_type type)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT,
-		.port_num = 1,
-		.qkey = 0x1234,
-		.qp_access_flags = (unsigned int)world_access(),
-	};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
+				   .port_num = 1,
+				   .qkey = 0x1234,
+				   .qp_access_flags = (unsigned int)world_access()};
 	int ret = ibv_modify_qp(end->qp, &attr,
 				IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
 					(type == IBV_QPT_UD ? IBV_QP_QKEY
@@ -119,17 +116,16 @@ bool world_init(struct end *end, enum ibv_qp_type type)
 
 bool world_rtr(struct end *end, const struct address *peer)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = IBV_MTU_1024,
-		.dest_qp_num = peer->qpn,
-		.max_dest_rd_atomic = 4,
-		.min_rnr_timer = 1,
-		.ah_attr = {.dlid = (uint16_t)peer->lid,
-			    .port_num = 1,
-			    .is_global = !peer->lid,
-			    .grh = {.dgid = peer->gid, .hop_limit = 1}},
-	};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR,
+				   .path_mtu = IBV_MTU_1024,
+				   .dest_qp_num = peer->qpn,
+				   .max_dest_rd_atomic = 4,
+				   .min_rnr_timer = 1,
+				   .ah_attr = {.dlid = (uint16_t)peer->lid,
+					       .port_num = 1,
+					       .is_global = !peer->lid,
+					       .grh = {.dgid = peer->gid,
+						       .hop_limit = 1}}};
 	int ret = svb_modify_qp(end->qp, &attr,
 				end->qp->qp_type == IBV_QPT_UD
 					? IBV_QP_STATE
@@ -144,13 +140,11 @@ bool world_rtr(struct end *end, const struct address *peer)
 
 bool world_rts(struct end *end, uint8_t timeout, uint8_t rnr_retry)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTS,
-		.timeout = timeout,
-		.retry_cnt = 1,
-		.rnr_retry = rnr_retry,
-		.max_rd_atomic = 4,
-	};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS,
+				   .timeout = timeout,
+				   .retry_cnt = 1,
+				   .rnr_retry = rnr_retry,
+				   .max_rd_atomic = 4};
 	int ret =
 		svb_modify_qp(end->qp, &attr,
 			      end->qp->qp_type == IBV_QPT_UD
@@ -243,13 +237,11 @@ int world_send(struct end *end, uint64_t wr_id, size_t offset, size_t len)
 {
 	struct ibv_sge sge = {(uintptr_t)end->memory + offset, (uint32_t)len,
 			      end->mr->lkey};
-	struct ibv_send_wr *bad, wr = {
-					 .wr_id = wr_id,
-					 .sg_list = &sge,
-					 .num_sge = 1,
-					 .opcode = IBV_WR_SEND,
-					 .send_flags = IBV_SEND_SIGNALED,
-				 };
+	struct ibv_send_wr *bad, wr = {.wr_id = wr_id,
+				       .sg_list = &sge,
+				       .num_sge = 1,
+				       .opcode = IBV_WR_SEND,
+				       .send_flags = IBV_SEND_SIGNALED};
 
 	return ibv_post_send(end->qp, &wr, &bad);
 }
@@ -258,13 +250,11 @@ int world_send_to(struct end *end, struct ibv_ah *ah, uint32_t qpn, uint32_t qke
 		  size_t len)
 {
 	struct ibv_sge sge = {(uintptr_t)end->memory, (uint32_t)len, end->mr->lkey};
-	struct ibv_send_wr *bad, wr = {
-					 .sg_list = &sge,
-					 .num_sge = 1,
-					 .opcode = IBV_WR_SEND,
-					 .send_flags = IBV_SEND_SIGNALED,
-					 .wr.ud = {ah, qpn, qkey},
-				 };
+	struct ibv_send_wr *bad, wr = {.sg_list = &sge,
+				       .num_sge = 1,
+				       .opcode = IBV_WR_SEND,
+				       .send_flags = IBV_SEND_SIGNALED,
+				       .wr.ud = {ah, qpn, qkey}};
 
 	return ibv_post_send(end->qp, &wr, &bad);
 }
@@ -274,15 +264,13 @@ int world_rdma(struct end *end, enum ibv_wr_opcode opcode, size_t offset, size_t
 {
 	struct ibv_sge sge = {(uintptr_t)end->memory + offset, (uint32_t)len,
 			      end->mr->lkey};
-	struct ibv_send_wr *bad, wr = {
-					 .wr_id = 77,
-					 .sg_list = &sge,
-					 .num_sge = 1,
-					 .opcode = opcode,
-					 .send_flags = IBV_SEND_SIGNALED,
-					 .imm_data = htobe32(0xabcd),
-					 .wr.rdma = {peer->memory + at, peer->rkey},
-				 };
+	struct ibv_send_wr *bad, wr = {.wr_id = 77,
+				       .sg_list = &sge,
+				       .num_sge = 1,
+				       .opcode = opcode,
+				       .send_flags = IBV_SEND_SIGNALED,
+				       .imm_data = htobe32(0xabcd),
+				       .wr.rdma = {peer->memory + at, peer->rkey}};
 
 	return ibv_post_send(end->qp, &wr, &bad);
 }
@@ -322,6 +310,22 @@ int world_status(struct ibv_cq *cq)
 	struct ibv_wc wc;
 
 	return world_wait(cq, &wc) ? (int)wc.status : -1;
+}
+
+enum ibv_qp_state world_state(const struct end *end)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	ibv_query_qp(end->qp, &attr, IBV_QP_STATE, &init);
+	return attr.qp_state;
+}
+
+bool world_readable(int fd, int ms)
+{
+	struct pollfd pollfd = {.fd = fd, .events = POLLIN};
+
+	return poll(&pollfd, 1, ms) == 1;
 }
 
 bool world_quiet(struct ibv_cq *cq)

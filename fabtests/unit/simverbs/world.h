@@ -94,6 +94,9 @@ bool world_wait(struct ibv_cq *cq, struct ibv_wc *wc);
 int world_status(struct ibv_cq *cq);
 /* No completion is there. */
 bool world_quiet(struct ibv_cq *cq);
+enum ibv_qp_state world_state(const struct end *end);
+/* Of an event channel or its like, within so many milliseconds. */
+bool world_readable(int fd, int ms);
 
 /* Runs fn in a child, which joins the device by itself. Its failed checks are failures
  * of the test. */

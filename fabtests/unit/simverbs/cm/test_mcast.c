@@ -84,12 +84,11 @@ static bool join_flags(struct member *member, const char *group, uint32_t flags,
 		       struct rdma_cm_event *event)
 {
 	struct sockaddr_in to = in_of(group);
-	struct rdma_cm_join_mc_attr_ex attr = {
-		.comp_mask =
-			RDMA_CM_JOIN_MC_ATTR_ADDRESS | RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS,
-		.join_flags = flags,
-		.addr = (struct sockaddr *)&to,
-	};
+	struct rdma_cm_join_mc_attr_ex attr = {.comp_mask =
+						       RDMA_CM_JOIN_MC_ATTR_ADDRESS |
+						       RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS,
+					       .join_flags = flags,
+					       .addr = (struct sockaddr *)&to};
 
 	return !rdma_join_multicast_ex(member->id, &attr, member) &&
 	       next_event(member, event) == RDMA_CM_EVENT_MULTICAST_JOIN &&
@@ -110,13 +109,11 @@ static bool member_send(struct member *member, const struct rdma_cm_event *to)
 	struct ibv_ah *ah = ibv_create_ah(member->id->pd, &attr);
 	struct ibv_sge sge = {(uintptr_t)member->memory, 8, member->mr->lkey};
 	struct ibv_send_wr *bad,
-		wr = {
-			.sg_list = &sge,
-			.num_sge = 1,
-			.opcode = IBV_WR_SEND,
-			.send_flags = IBV_SEND_SIGNALED,
-			.wr.ud = {ah, to->param.ud.qp_num, to->param.ud.qkey},
-		};
+		wr = {.sg_list = &sge,
+		      .num_sge = 1,
+		      .opcode = IBV_WR_SEND,
+		      .send_flags = IBV_SEND_SIGNALED,
+		      .wr.ud = {ah, to->param.ud.qp_num, to->param.ud.qkey}};
 	bool sent = ah && !ibv_post_send(member->id->qp, &wr, &bad) &&
 		    !world_status(member->cq);
 

@@ -219,9 +219,8 @@ CT_TEST(cm_memory, that_a_listener_lacks_leaves_no_client_without_an_answer)
 {
 	uint16_t port;
 	pid_t pid;
-	int fd;
+	int fd = world_child(listen_poorly, &pid);
 
-	fd = world_child(listen_poorly, &pid);
 	CT_ASSERT_GE(fd, 0);
 	CT_ASSERT_EQ(recv(fd, &port, sizeof(port), MSG_WAITALL), sizeof(port));
 	for (unsigned int i = 0; i < REQUESTS && world_tell(fd); i++)

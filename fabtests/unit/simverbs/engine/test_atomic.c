@@ -7,13 +7,11 @@ static int post(struct end *end, enum ibv_wr_opcode opcode, const struct address
 {
 	struct ibv_sge sge = {(uintptr_t)end->memory, 8, end->mr->lkey};
 	struct ibv_send_wr *bad,
-		wr = {
-			.sg_list = &sge,
-			.num_sge = 1,
-			.opcode = opcode,
-			.send_flags = IBV_SEND_SIGNALED,
-			.wr.atomic = {to->memory + at, compare_add, swap, to->rkey},
-		};
+		wr = {.sg_list = &sge,
+		      .num_sge = 1,
+		      .opcode = opcode,
+		      .send_flags = IBV_SEND_SIGNALED,
+		      .wr.atomic = {to->memory + at, compare_add, swap, to->rkey}};
 
 	return ibv_post_send(end->qp, &wr, &bad);
 }

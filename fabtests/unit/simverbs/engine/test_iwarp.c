@@ -144,10 +144,7 @@ WORLD_CHILD(iwarp, what_rfc_5040_lacks_is_refused)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR};
 	struct ibv_qp_init_attr_ex ex = {0};
-	struct ibv_qp_init_attr init = {
-		.cap = {1, 1, 1, 1, 0},
-		.qp_type = IBV_QPT_UD,
-	};
+	struct ibv_qp_init_attr init = {.cap = {1, 1, 1, 1, 0}, .qp_type = IBV_QPT_UD};
 	struct ibv_ah_attr ah = {.is_global = 1, .port_num = 1};
 	struct pair p;
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* verbs/device.c, verbs/device_attr.c, verbs/ah.c: what verbs say of each link layer. */
 #include <arpa/inet.h>
-#include <stdlib.h>
 #include <unistd.h>
 #include "cm/cm.h"
 #include "../world.h"
@@ -32,12 +31,10 @@ static const struct layer *layer;
 static int make_ah(struct ibv_pd *pd, const struct ibv_port_attr *port,
 		   const union ibv_gid *gid, bool global)
 {
-	struct ibv_ah_attr attr = {
-		.dlid = port->lid,
-		.port_num = 1,
-		.is_global = global,
-		.grh = {.dgid = *gid},
-	};
+	struct ibv_ah_attr attr = {.dlid = port->lid,
+				   .port_num = 1,
+				   .is_global = global,
+				   .grh = {.dgid = *gid}};
 	struct ibv_ah *ah;
 
 	errno = 0;

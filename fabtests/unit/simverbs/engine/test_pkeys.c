@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* settings/pkeys.c, and who reaches whom: engine/ud.c, svb_rc_answers. */
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <rdma/rdma_cma.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include "../world.h"
 
 CT_TEST(pkeys, two_limited_members_do_not_reach_each_other)

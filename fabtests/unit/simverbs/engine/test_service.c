@@ -37,9 +37,8 @@ CT_TEST_F(service, is_woken_where_it_would_sleep_too_long)
 {
 	static struct svb_seg seg = {.index = NOBODY, .service = 1};
 	const uint64_t now = svb_now();
-	int fd;
+	int fd = bell_open();
 
-	fd = bell_open();
 	/* About to look. */
 	svb_service_deadline(&seg, now);
 	CT_EXPECT_FALSE(rung(fd));

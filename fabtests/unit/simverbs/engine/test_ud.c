@@ -36,9 +36,8 @@ CT_TEST_F(ud, datagram_arrives_behind_forty_bytes_and_can_be_answered)
 CT_TEST_F(ud, wrong_key_no_receive_or_nobody_there_is_silence)
 {
 	struct ibv_ah_attr attr = {.dlid = 1, .port_num = 1};
-	struct ibv_ah *ah;
+	struct ibv_ah *ah = ibv_create_ah(t->a.pd, &attr);
 
-	ah = ibv_create_ah(t->a.pd, &attr);
 	CT_ASSERT_NE(ah, NULL);
 	CT_ASSERT_EQ(world_send_to(&t->a, ah, t->b.qp->qp_num, 0x1234, 9), 0);
 	CT_ASSERT_EQ(world_recv(&t->b, 1, 0, 100), 0);
@@ -56,9 +55,8 @@ CT_TEST_F(ud, longer_than_the_mtu_stops_the_sends_only)
 	struct ibv_ah_attr attr = {.dlid = 1, .port_num = 1};
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr state;
-	struct ibv_ah *ah;
+	struct ibv_ah *ah = ibv_create_ah(t->a.pd, &attr);
 
-	ah = ibv_create_ah(t->a.pd, &attr);
 	CT_ASSERT_EQ(world_send_to(&t->a, ah, t->b.qp->qp_num, 0x1234, 4097), 0);
 	CT_EXPECT_EQ(world_status(t->a.cq), IBV_WC_LOC_LEN_ERR);
 	CT_ASSERT_EQ(ibv_query_qp(t->a.qp, &state, 0, &init), 0);

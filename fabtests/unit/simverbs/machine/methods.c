@@ -42,11 +42,9 @@ static void on_deliver(void *ctx, const struct svb_request *request)
 		run->now.delivered[run->lanes && request->qp == QP_CONTROL]++;
 }
 
-static const struct svb_machine_ops ops = {
-	.place = on_place,
-	.execute = on_execute,
-	.deliver = on_deliver,
-};
+static const struct svb_machine_ops ops = {.place = on_place,
+					   .execute = on_execute,
+					   .deliver = on_deliver};
 
 /* The last word is NULL. */
 static void split(char *text, char **words, const char *script)
@@ -220,15 +218,14 @@ struct verdict method_explore(const struct method *method,
 	struct run *run = calloc(1, sizeof(*run));
 	struct verdict verdict;
 
-	run->machine = (struct svb_machine){
-		.config = kind->config,
-		.ops = &ops,
-		.ctx = run,
-		.state = calloc(1, sizeof(struct svb_machine_state)),
-		.visible = run->visible,
-		.medium = run->medium,
-		.size = MEMORY,
-	};
+	run->machine =
+		(struct svb_machine){.config = kind->config,
+				     .ops = &ops,
+				     .ctx = run,
+				     .state = calloc(1, sizeof(struct svb_machine_state)),
+				     .visible = run->visible,
+				     .medium = run->medium,
+				     .size = MEMORY};
 	run->kind = kind;
 	run->compound = method->compound;
 	run->overwritten = strstr(method->requester, "Wc");

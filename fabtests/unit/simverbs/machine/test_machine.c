@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The rules of the machine model one by one (machine/machine.h). */
-#include <stdlib.h>
 #include "cairn_test.h"
 #include "machine/machine.h"
 
@@ -34,14 +33,12 @@ static const struct svb_machine_ops ops = {on_place, on_execute, on_deliver, NUL
 static void begin(enum svb_domain domain, bool ddio)
 {
 	memset(&bench, 0, sizeof(bench));
-	bench.m = (struct svb_machine){
-		.config = {.domain = domain, .ddio = ddio},
-		.ops = &ops,
-		.state = &bench.state,
-		.visible = bench.visible,
-		.medium = bench.medium,
-		.size = SIZE,
-	};
+	bench.m = (struct svb_machine){.config = {.domain = domain, .ddio = ddio},
+				       .ops = &ops,
+				       .state = &bench.state,
+				       .visible = bench.visible,
+				       .medium = bench.medium,
+				       .size = SIZE};
 }
 
 /* Hands over a write of len bytes of a value. */

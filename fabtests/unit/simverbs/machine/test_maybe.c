@@ -4,7 +4,6 @@
  * after small programs recovery can find the same as when every line drains by choice and
  * every choice is tried against every other.
  */
-#include <stdlib.h>
 #include "cairn_test.h"
 #include "machine/machine.h"
 
@@ -182,15 +181,13 @@ static uint64_t media_of(enum program program, struct svb_machine_config config,
 			 bool prunes)
 {
 	memset(&bench, 0, sizeof(bench));
-	bench.m = (struct svb_machine){
-		.config = config,
-		.ops = &ops,
-		.state = &bench.state,
-		.visible = bench.visible,
-		.medium = bench.medium,
-		.size = SIZE,
-		.maybes = prunes ? &bench.maybes : NULL,
-	};
+	bench.m = (struct svb_machine){.config = config,
+				       .ops = &ops,
+				       .state = &bench.state,
+				       .visible = bench.visible,
+				       .medium = bench.medium,
+				       .size = SIZE,
+				       .maybes = prunes ? &bench.maybes : NULL};
 	bench.prunes = prunes;
 	begin(program);
 	visit();
@@ -212,8 +209,7 @@ CT_TEST(maybe, nothing_that_recovery_can_find_is_left_out)
 					.ddio = bits & 1,
 					.weak = bits & 2,
 					.loose = bits & 2,
-					.tear = bits & 4,
-				};
+					.tear = bits & 4};
 				media = media_of((enum program)program, config, false);
 				all = bench.states;
 				CT_EXPECT_EQ(media_of((enum program)program, config,

@@ -83,14 +83,12 @@ static const struct {
 
 static struct machine_kind kind_of(uint32_t bit, bool iwarp)
 {
-	return (struct machine_kind){
-		.config = {.domain = (enum svb_domain)(bit / 4),
-			   .ddio = !(bit & 2),
-			   .weak = iwarp,
-			   .loose = iwarp},
-		.rq_pm = bit & 1,
-		.a_size = 128,
-	};
+	return (struct machine_kind){.config = {.domain = (enum svb_domain)(bit / 4),
+						.ddio = !(bit & 2),
+						.weak = iwarp,
+						.loose = iwarp},
+				     .rq_pm = bit & 1,
+				     .a_size = 128};
 }
 
 /* The set of configurations where a method is safe. */

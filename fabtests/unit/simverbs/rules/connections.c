@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Two ends that do not fit, and what is between them. */
-#include <poll.h>
 #include "rules.h"
 
 /* Asynchronous events of a context until this one. */
 static bool told(struct ibv_context *ctx, enum ibv_event_type type)
 {
-	struct pollfd fd = {.fd = ctx->async_fd, .events = POLLIN};
 	struct ibv_async_event event;
 
 	do {
-		if (poll(&fd, 1, CT_DEADLINE_MS) != 1 || ibv_get_async_event(ctx, &event))
+		if (!world_readable(ctx->async_fd, CT_DEADLINE_MS) ||
+		    ibv_get_async_event(ctx, &event))
 			return false;
 		ibv_ack_async_event(&event);
 	} while (event.event_type != type);
 	return true;
-}
-
-static bool readable(int file)
-{
-	struct pollfd fd = {.fd = file, .events = POLLIN};
-
-	return poll(&fd, 1, 0) == 1;
 }
 
 /* Connections whose sides do not fit: how one end is connected. */
@@ -34,15 +26,14 @@ struct side {
 static bool side_connect(struct end *end, const struct address *peer,
 			 const struct side *side)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = side->mtu,
-		.dest_qp_num = peer->qpn,
-		.rq_psn = side->rq_psn,
-		.max_dest_rd_atomic = 1,
-		.min_rnr_timer = 1,
-		.ah_attr = {.dlid = (uint16_t)peer->lid, .port_num = 1},
-	};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR,
+				   .path_mtu = side->mtu,
+				   .dest_qp_num = peer->qpn,
+				   .rq_psn = side->rq_psn,
+				   .max_dest_rd_atomic = 1,
+				   .min_rnr_timer = 1,
+				   .ah_attr = {.dlid = (uint16_t)peer->lid,
+					       .port_num = 1}};
 
 	if (ibv_modify_qp(end->qp, &attr,
 			  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
@@ -77,8 +68,8 @@ static void sides_end(const struct side *mine, const struct side *theirs,
 	memset(a.memory, 1, len);
 	CT_EXPECT_EQ(world_rdma(&a, opcode, 0, len, &to_b, 0), 0);
 	CT_EXPECT_EQ(world_status(a.cq), status);
-	CT_EXPECT_EQ(rule_state(&a), status ? IBV_QPS_ERR : IBV_QPS_RTS);
-	CT_EXPECT_EQ(rule_state(&b), state);
+	CT_EXPECT_EQ(world_state(&a), status ? IBV_QPS_ERR : IBV_QPS_RTS);
+	CT_EXPECT_EQ(world_state(&b), state);
 	if (opcode == IBV_WR_RDMA_WRITE)
 		CT_EXPECT_EQ(b.memory[0], status ? 0 : 1);
 	world_pair_close(&a, &b);
@@ -198,14 +189,14 @@ static void completion_without_room(void)
 		CT_EXPECT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to_b, 0), 0);
 	CT_EXPECT_TRUE(told(a.ctx, IBV_EVENT_QP_FATAL));
 	CT_EXPECT_TRUE(told(a.ctx, IBV_EVENT_CQ_ERR));
-	CT_EXPECT_EQ(rule_state(&a), IBV_QPS_ERR);
+	CT_EXPECT_EQ(world_state(&a), IBV_QPS_ERR);
 	/* What found room is there, and never anything more. */
 	CT_EXPECT_EQ(ibv_poll_cq(a.cq, 4, wc), 2);
 	CT_EXPECT_EQ(wc[1].status, IBV_WC_SUCCESS);
 	CT_EXPECT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to_b, 0), 0);
 	CT_EXPECT_TRUE(world_quiet(a.cq));
 	/* Which is said once. */
-	CT_EXPECT_FALSE(readable(a.ctx->async_fd));
+	CT_EXPECT_FALSE(world_readable(a.ctx->async_fd, 0));
 	CT_EXPECT_EQ(ibv_resize_cq(a.cq, 8), EINVAL);
 	world_pair_close(&a, &b);
 }
@@ -246,13 +237,12 @@ static void window_beyond_its_region(void)
 	CT_ASSERT_TRUE(ask_open(&ask));
 	mw = ibv_alloc_mw(ask.a.pd, IBV_MW_TYPE_2);
 	CT_ASSERT_NE(mw, NULL);
-	ask.wr = (struct ibv_send_wr){
-		.opcode = IBV_WR_BIND_MW,
-		.bind_mw = {mw,
-			    ibv_inc_rkey(mw->rkey),
-			    {ask.a.mr, (uintptr_t)ask.a.memory + 1, WORLD_BYTES,
-			     IBV_ACCESS_REMOTE_WRITE}},
-	};
+	ask.wr =
+		(struct ibv_send_wr){.opcode = IBV_WR_BIND_MW,
+				     .bind_mw = {mw,
+						 ibv_inc_rkey(mw->rkey),
+						 {ask.a.mr, (uintptr_t)ask.a.memory + 1,
+						  WORLD_BYTES, IBV_ACCESS_REMOTE_WRITE}}};
 	CT_EXPECT_EQ(ask_post(&ask), 0);
 	CT_EXPECT_EQ(world_status(ask.a.cq), IBV_WC_MW_BIND_ERR);
 	CT_EXPECT_EQ(ibv_dealloc_mw(mw), 0);

@@ -38,6 +38,7 @@ static void region_not_mapped(void)
 	munmap(at + 4096, 4096);
 	registers_at(at, 4096, IBV_ACCESS_LOCAL_WRITE, 0);
 	registers_at(at, 4097, 0, EFAULT);
+	registers_at(at + 4096, 4096, 0, EFAULT);
 	mprotect(at, 4096, PROT_NONE);
 	registers_at(at, 8, 0, EFAULT);
 	munmap(at, 4096);
@@ -93,14 +94,16 @@ static void region_remote_only(void)
 static void region_unknown_right(void)
 {
 	registers_at(rule_page, 8, 1 << 15, EINVAL);
+	registers_at(rule_page, 8, IBV_ACCESS_ON_DEMAND, EOPNOTSUPP);
 }
 
 static void objects_in_use(void)
 {
 	struct end end;
 
-	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
+	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, true));
 	CT_EXPECT_EQ(ibv_dealloc_pd(end.pd), EBUSY);
+	CT_EXPECT_EQ(ibv_destroy_srq(end.srq), EBUSY);
 	CT_EXPECT_EQ(ibv_destroy_cq(end.cq), EBUSY);
 	CT_EXPECT_EQ(ibv_destroy_comp_channel(end.channel), EBUSY);
 	world_close(&end);
@@ -125,7 +128,7 @@ static void qp_modified(struct ibv_qp_attr attr, int mask)
 
 	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
 	CT_EXPECT_EQ(ibv_modify_qp(end.qp, &attr, mask), EINVAL);
-	CT_EXPECT_EQ(rule_state(&end), IBV_QPS_INIT);
+	CT_EXPECT_EQ(world_state(&end), IBV_QPS_INIT);
 	world_close(&end);
 }
 

@@ -37,8 +37,11 @@ static void post_many_sges(struct ask *ask)
 
 static void post_much_inline(struct ask *ask)
 {
-	ask->wr.send_flags = IBV_SEND_INLINE;
-	ask->sge[0].length = WORLD_INLINE + 1;
+	ask->wr.send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED;
+	ask->sge[0].length = WORLD_INLINE;
+	CT_EXPECT_EQ(ask_post(ask), 0);
+	CT_EXPECT_EQ(world_status(ask->a.cq), IBV_WC_SUCCESS);
+	ask->sge[0].length++;
 }
 
 static void post_inline_read(struct ask *ask)
@@ -112,6 +115,11 @@ static void remote_right(void)
 	CT_ASSERT_NE(mr, NULL);
 	ask.wr.wr.rdma.remote_addr = (uintptr_t)rule_page;
 	ask.wr.wr.rdma.rkey = mr->rkey;
+	ask.wr.opcode = IBV_WR_RDMA_READ;
+	ask.wr.send_flags = IBV_SEND_SIGNALED;
+	CT_EXPECT_EQ(ask_post(&ask), 0);
+	CT_EXPECT_EQ(world_status(ask.a.cq), IBV_WC_SUCCESS);
+	ask.wr.opcode = IBV_WR_RDMA_WRITE;
 	CT_EXPECT_EQ(ask_post(&ask), 0);
 	CT_EXPECT_EQ(world_status(ask.a.cq), IBV_WC_REM_ACCESS_ERR);
 	CT_EXPECT_EQ(ibv_dereg_mr(mr), 0);

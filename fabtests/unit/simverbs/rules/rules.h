@@ -39,8 +39,6 @@ int ask_post(struct ask *ask);
 /* The same, and to complete so; errors complete though not signaled. Closes. */
 void ask_ends(struct ask *ask, int status);
 
-enum ibv_qp_state rule_state(const struct end *end);
-
 /* Memory that nobody has registered. */
 extern char rule_page[8192];
 

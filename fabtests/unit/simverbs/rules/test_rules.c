@@ -10,12 +10,11 @@ bool ask_open(struct ask *ask)
 	if (!world_pair(&ask->a, &ask->b))
 		return false;
 	ask->sge[0] = (struct ibv_sge){(uintptr_t)ask->a.memory, 8, ask->a.mr->lkey};
-	ask->wr = (struct ibv_send_wr){
-		.sg_list = ask->sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_RDMA_WRITE,
-		.wr.rdma = {(uintptr_t)ask->b.memory, ask->b.mr->rkey},
-	};
+	ask->wr = (struct ibv_send_wr){.sg_list = ask->sge,
+				       .num_sge = 1,
+				       .opcode = IBV_WR_RDMA_WRITE,
+				       .wr.rdma = {(uintptr_t)ask->b.memory,
+						   ask->b.mr->rkey}};
 	return true;
 }
 
@@ -47,15 +46,6 @@ void ask_atomic(struct ask *ask, size_t at)
 	ask->wr.wr.atomic.compare_add = 1;
 	ask->wr.wr.atomic.swap = 0;
 	ask->wr.wr.atomic.rkey = ask->b.mr->rkey;
-}
-
-enum ibv_qp_state rule_state(const struct end *end)
-{
-	struct ibv_qp_init_attr init;
-	struct ibv_qp_attr attr;
-
-	ibv_query_qp(end->qp, &attr, IBV_QP_STATE, &init);
-	return attr.qp_state;
 }
 
 static const struct rule *const rules[] = {rules_of_objects, rules_of_requests,

@@ -3,7 +3,6 @@
  * engine/service.c, shared/process.c */
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "../world.h"

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* verbs/channel.c, verbs/async.c, shared/bell.c, and arming in verbs/cq.c */
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include "../world.h"
-
-static bool readable(int fd)
-{
-	struct pollfd pollfd = {.fd = fd, .events = POLLIN};
-
-	return poll(&pollfd, 1, 0) == 1;
-}
 
 CT_FIXTURE(channel, struct pair, pair_open, pair_close);
 
@@ -22,39 +14,36 @@ CT_TEST_F(channel, one_event_for_each_time_it_was_armed)
 	void *context;
 
 	CT_ASSERT_EQ(world_rdma(&t->a, IBV_WR_RDMA_WRITE, 0, 8, &t->to, 0), 0);
-	CT_EXPECT_FALSE(readable(t->a.channel->fd));
+	CT_EXPECT_FALSE(world_readable(t->a.channel->fd, 0));
 	CT_ASSERT_EQ(ibv_req_notify_cq(t->a.cq, 0), 0);
-	CT_EXPECT_FALSE(readable(t->a.channel->fd));
+	CT_EXPECT_FALSE(world_readable(t->a.channel->fd, 0));
 	CT_ASSERT_EQ(world_rdma(&t->a, IBV_WR_RDMA_WRITE, 0, 8, &t->to, 0), 0);
 	CT_ASSERT_EQ(world_rdma(&t->a, IBV_WR_RDMA_WRITE, 0, 8, &t->to, 0), 0);
-	CT_EXPECT_TRUE(readable(t->a.channel->fd));
+	CT_EXPECT_TRUE(world_readable(t->a.channel->fd, 0));
 	CT_ASSERT_EQ(ibv_get_cq_event(t->a.channel, &cq, &context), 0);
 	CT_EXPECT_EQ(cq, t->a.cq);
 	CT_EXPECT_EQ(context, &t->a);
-	CT_EXPECT_FALSE(readable(t->a.channel->fd));
+	CT_EXPECT_FALSE(world_readable(t->a.channel->fd, 0));
 	ibv_ack_cq_events(cq, 1);
 }
 
 CT_TEST_F(channel, solicited_only_waits_for_such_a_message_or_an_error)
 {
-	struct ibv_sge sge;
-	struct ibv_send_wr *bad, wr = {
-					 .sg_list = &sge,
-					 .num_sge = 1,
-					 .opcode = IBV_WR_SEND,
-					 .send_flags = IBV_SEND_SOLICITED,
-				 };
+	struct ibv_sge sge = {(uintptr_t)t->a.memory, 8, t->a.mr->lkey};
+	struct ibv_send_wr *bad, wr = {.sg_list = &sge,
+				       .num_sge = 1,
+				       .opcode = IBV_WR_SEND,
+				       .send_flags = IBV_SEND_SOLICITED};
 	struct ibv_cq *cq;
 	void *context;
 
-	sge = (struct ibv_sge){(uintptr_t)t->a.memory, 8, t->a.mr->lkey};
 	CT_ASSERT_EQ(world_recv(&t->b, 1, 0, 8), 0);
 	CT_ASSERT_EQ(world_recv(&t->b, 2, 0, 8), 0);
 	CT_ASSERT_EQ(ibv_req_notify_cq(t->b.cq, 1), 0);
 	CT_ASSERT_EQ(world_send(&t->a, 1, 0, 8), 0);
-	CT_EXPECT_FALSE(readable(t->b.channel->fd));
+	CT_EXPECT_FALSE(world_readable(t->b.channel->fd, 0));
 	CT_ASSERT_EQ(ibv_post_send(t->a.qp, &wr, &bad), 0);
-	CT_EXPECT_TRUE(readable(t->b.channel->fd));
+	CT_EXPECT_TRUE(world_readable(t->b.channel->fd, 0));
 	CT_ASSERT_EQ(ibv_get_cq_event(t->b.channel, &cq, &context), 0);
 	ibv_ack_cq_events(cq, 1);
 }
@@ -101,11 +90,11 @@ CT_TEST_F(channel, more_events_than_the_socket_holds_are_all_read)
 		CT_ASSERT_EQ(ibv_destroy_qp(qp), 0);
 	}
 	for (int i = 0; i < COUNT; i++) {
-		CT_ASSERT_TRUE(readable(t->a.channel->fd));
+		CT_ASSERT_TRUE(world_readable(t->a.channel->fd, 0));
 		CT_ASSERT_EQ(ibv_get_cq_event(t->a.channel, &cq, &context), 0);
 		ibv_ack_cq_events(cq, 1);
 	}
-	CT_EXPECT_FALSE(readable(t->a.channel->fd));
+	CT_EXPECT_FALSE(world_readable(t->a.channel->fd, 0));
 	for (int i = 0; i < COUNT; i++)
 		CT_EXPECT_EQ(ibv_destroy_cq(cqs[i]), 0);
 }

@@ -8,22 +8,8 @@
 #include "engine/memory.h"
 #include "../world.h"
 
+/* What is refused: rules/objects.c. */
 CT_FIXTURE(mr, struct pair, pair_open, pair_close);
-
-/* Other rights that are refused: rules/objects.c. */
-CT_TEST_F(mr, on_demand_paging_is_refused)
-{
-	EXPECT_ERRNO(ibv_reg_mr(t->a.pd, t->a.memory, 8, IBV_ACCESS_ON_DEMAND), NULL,
-		     EOPNOTSUPP);
-}
-
-CT_TEST_F(mr, memory_that_is_not_mapped_is_refused)
-{
-	void *hole = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	munmap(hole, 8192);
-	EXPECT_ERRNO(ibv_reg_mr(t->a.pd, hole, 8192, 0), NULL, EFAULT);
-}
 
 CT_TEST_F(mr, memory_is_mapped_with_the_rights_that_are_needed_up_to_its_end)
 {
@@ -122,10 +108,9 @@ CT_TEST_F(mr, a_child_has_mappings_of_its_own)
 
 CT_TEST_F(mr, key_of_a_slot_used_again_differs)
 {
-	struct ibv_mr *mr;
 	uint32_t key;
+	struct ibv_mr *mr = ibv_reg_mr(t->a.pd, t->a.memory, 8, 0);
 
-	mr = ibv_reg_mr(t->a.pd, t->a.memory, 8, 0);
 	CT_ASSERT_NE(mr, NULL);
 	key = mr->rkey;
 	for (int i = 0; i < 3000; i++) {
@@ -185,9 +170,8 @@ CT_TEST_F(mr, iova_is_what_requests_call_it)
 
 CT_TEST_F(mr, reregistering_changes_what_it_says)
 {
-	struct ibv_mr *mr;
+	struct ibv_mr *mr = ibv_reg_mr(t->b.pd, t->b.memory, 100, IBV_ACCESS_REMOTE_READ);
 
-	mr = ibv_reg_mr(t->b.pd, t->b.memory, 100, IBV_ACCESS_REMOTE_READ);
 	CT_ASSERT_NE(mr, NULL);
 	CT_EXPECT_EQ(ibv_rereg_mr(mr, 0, NULL, NULL, 0, 0), IBV_REREG_MR_ERR_INPUT);
 	CT_EXPECT_EQ(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
@@ -203,12 +187,10 @@ CT_FIXTURE(span, struct pair, pair_open, pair_close);
 CT_TEST_F(span, skipping_and_cutting_across_pieces)
 {
 	char bytes[] = "abcdefghij", out[11] = "";
-	struct svb_span span = {
-		.seg = NULL,
-		.count = 3,
-		.length = 9,
-		.iov = {{bytes, 2}, {bytes + 3, 3}, {bytes + 6, 4}},
-	};
+	struct svb_span span = {.seg = NULL,
+				.count = 3,
+				.length = 9,
+				.iov = {{bytes, 2}, {bytes + 3, 3}, {bytes + 6, 4}}};
 
 	span.seg = svb_self.seg;
 	svb_span_skip(&span, 3);

@@ -6,13 +6,11 @@ static int bind(struct end *end, struct ibv_mw *mw, uint32_t rkey, size_t at, si
 		unsigned int access)
 {
 	struct ibv_send_wr *bad,
-		wr = {
-			.opcode = IBV_WR_BIND_MW,
-			.send_flags = IBV_SEND_SIGNALED,
-			.bind_mw = {mw,
-				    rkey,
-				    {end->mr, (uintptr_t)end->memory + at, len, access}},
-		};
+		wr = {.opcode = IBV_WR_BIND_MW,
+		      .send_flags = IBV_SEND_SIGNALED,
+		      .bind_mw = {mw,
+				  rkey,
+				  {end->mr, (uintptr_t)end->memory + at, len, access}}};
 
 	return ibv_post_send(end->qp, &wr, &bad);
 }
@@ -21,14 +19,11 @@ CT_FIXTURE(mw, struct pair, pair_open, pair_close);
 
 CT_TEST_F(mw, window_grants_its_range_until_it_is_invalidated)
 {
-	struct ibv_send_wr *bad, wr = {
-					 .opcode = IBV_WR_SEND_WITH_INV,
-					 .send_flags = IBV_SEND_SIGNALED,
-				 };
-	struct ibv_mw *mw;
+	struct ibv_send_wr *bad,
+		wr = {.opcode = IBV_WR_SEND_WITH_INV, .send_flags = IBV_SEND_SIGNALED};
 	struct ibv_wc wc;
+	struct ibv_mw *mw = ibv_alloc_mw(t->b.pd, IBV_MW_TYPE_2);
 
-	mw = ibv_alloc_mw(t->b.pd, IBV_MW_TYPE_2);
 	CT_ASSERT_NE(mw, NULL);
 	t->to.rkey = ibv_inc_rkey(mw->rkey);
 	CT_ASSERT_EQ(bind(&t->b, mw, t->to.rkey, 100, 50, IBV_ACCESS_REMOTE_WRITE), 0);

@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* verbs/port_event.c, verbs/request.c; what rdma_cm makes of it: cm/test_mcast.c. */
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 #include "../world.h"
-
-static bool readable(int fd, int ms)
-{
-	struct pollfd pollfd = {.fd = fd, .events = POLLIN};
-
-	return poll(&pollfd, 1, ms) == 1;
-}
 
 static int event_of(struct ibv_context *ctx)
 {
 	struct ibv_async_event event;
 
-	if (!readable(ctx->async_fd, CT_DEADLINE_MS) || ibv_get_async_event(ctx, &event))
+	if (!world_readable(ctx->async_fd, CT_DEADLINE_MS) ||
+	    ibv_get_async_event(ctx, &event))
 		return -1;
 	ibv_ack_async_event(&event);
 	return event.element.port_num == 1 ? (int)event.event_type : -2;
@@ -105,7 +97,7 @@ WORLD_CHILD(port_event, contexts_read_each_event)
 	CT_EXPECT_FALSE(svb_port_event_do(0, "earthquake"));
 	CT_EXPECT_FALSE(svb_port_event_do(99, "sm_change"));
 	CT_EXPECT_TRUE(svb_port_event_do(0, "addr_change"));
-	CT_EXPECT_FALSE(readable(a.ctx->async_fd, 0));
+	CT_EXPECT_FALSE(world_readable(a.ctx->async_fd, 0));
 	world_close(&a);
 }
 

@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
 #include <rdma/rdma_cma.h>
@@ -19,21 +18,12 @@ struct use {
 	struct sockaddr_in address;
 };
 
-static bool readable(int fd)
-{
-	struct pollfd pollfd = {.fd = fd, .events = POLLIN};
-
-	return poll(&pollfd, 1, CT_DEADLINE_MS) == 1;
-}
-
 static void use_device(struct use *u, enum svb_removal how)
 {
 	struct sockaddr_in any = {.sin_family = AF_INET};
 
-	u->address = (struct sockaddr_in){
-		.sin_family = AF_INET,
-		.sin_addr = {htonl(INADDR_LOOPBACK)},
-	};
+	u->address = (struct sockaddr_in){.sin_family = AF_INET,
+					  .sin_addr = {htonl(INADDR_LOOPBACK)}};
 	CT_ASSERT_TRUE(!svb_join());
 	svb_self.settings.removal = how;
 	pair_open(&u->p);
@@ -54,13 +44,13 @@ static void hears_of_it(struct use *u)
 	struct ibv_cq *cq;
 	void *context;
 
-	CT_ASSERT_TRUE(readable(u->p.a.ctx->async_fd));
+	CT_ASSERT_TRUE(world_readable(u->p.a.ctx->async_fd, CT_DEADLINE_MS));
 	CT_ASSERT_TRUE(!ibv_get_async_event(u->p.a.ctx, &event));
 	CT_ASSERT_TRUE(event.event_type == IBV_EVENT_DEVICE_FATAL);
 	ibv_ack_async_event(&event);
-	CT_ASSERT_TRUE(readable(u->p.a.ctx->async_fd));
+	CT_ASSERT_TRUE(world_readable(u->p.a.ctx->async_fd, CT_DEADLINE_MS));
 	CT_ASSERT_TRUE(ibv_get_async_event(u->p.a.ctx, &event) == -1 && errno == EIO);
-	CT_ASSERT_TRUE(readable(u->p.a.channel->fd));
+	CT_ASSERT_TRUE(world_readable(u->p.a.channel->fd, CT_DEADLINE_MS));
 	CT_ASSERT_TRUE(ibv_get_cq_event(u->p.a.channel, &cq, &context) == -1 &&
 		       errno == EIO);
 	/* The listener for all devices does not. */

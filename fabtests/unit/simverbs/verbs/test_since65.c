@@ -17,12 +17,11 @@ CT_FIXTURE(since65, struct pair, pair_open, pair_close);
 CT_TEST_F(since65, a_buffer_is_registered_in_its_domain_and_within_its_bounds)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	struct ibv_pd *other;
 	struct ibv_buf *buf;
 	struct ibv_mr *mr;
 	char *at;
+	struct ibv_pd *other = ibv_alloc_pd(t->a.ctx);
 
-	other = ibv_alloc_pd(t->a.ctx);
 	at = ibv_alloc_buf(t->a.pd, 100, &buf);
 	CT_ASSERT_TRUE(at && other);
 	CT_EXPECT_EQ((uintptr_t)at % page, 0);
@@ -86,12 +85,11 @@ CT_TEST_F(since65, counters_and_dma_handles_are_refused)
 
 CT_TEST_F(since65, an_event_of_the_programs_own_comes_as_it_was_written)
 {
-	struct rdma_event_channel *channel;
 	struct rdma_cm_event *event;
 	struct rdma_cm_id *id;
 	uint64_t arg = 0;
+	struct rdma_event_channel *channel = rdma_create_event_channel();
 
-	channel = rdma_create_event_channel();
 	CT_ASSERT_TRUE(channel != NULL);
 	CT_ASSERT_EQ(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
 	EXPECT_ERRNO(rdma_write_cm_event(id, RDMA_CM_EVENT_ESTABLISHED, 0, 0), -1,
@@ -112,11 +110,10 @@ CT_TEST_F(since65, an_event_of_the_programs_own_comes_as_it_was_written)
 CT_TEST_F(since65, addresses_are_resolved_with_an_event_and_given_away_once)
 {
 	struct rdma_addrinfo hints = {.ai_flags = RAI_NUMERICHOST}, *info = NULL;
-	struct rdma_event_channel *channel;
 	struct rdma_cm_event *event;
 	struct rdma_cm_id *id;
+	struct rdma_event_channel *channel = rdma_create_event_channel();
 
-	channel = rdma_create_event_channel();
 	CT_ASSERT_TRUE(channel != NULL);
 	CT_ASSERT_EQ(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
 	EXPECT_ERRNO(rdma_query_addrinfo(id, &info), -1, ENOENT);

@@ -15,8 +15,7 @@ static void ex_open(struct ex *ex)
 		.qp_type = IBV_QPT_RC,
 		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 		.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_SEND |
-				  SVB_QP_EX_WITH_FLUSH | SVB_QP_EX_WITH_ATOMIC_WRITE,
-	};
+				  SVB_QP_EX_WITH_FLUSH | SVB_QP_EX_WITH_ATOMIC_WRITE};
 	struct address to_a;
 
 	CT_ASSERT_TRUE(world_open(&ex->a, IBV_QPT_RC, false) &&
@@ -114,12 +113,11 @@ CT_TEST_F(wr_ex, flush_and_atomic_write)
 
 CT_TEST_F(wr_ex, operation_nobody_has_is_refused_at_creation)
 {
-	struct ibv_qp_init_attr_ex init = {
-		.cap = {4, 4, 4, 4, 64},
-		.qp_type = IBV_QPT_RC,
-		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
-		.send_ops_flags = IBV_QP_EX_WITH_TSO,
-	};
+	struct ibv_qp_init_attr_ex init = {.cap = {4, 4, 4, 4, 64},
+					   .qp_type = IBV_QPT_RC,
+					   .comp_mask = IBV_QP_INIT_ATTR_PD |
+							IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+					   .send_ops_flags = IBV_QP_EX_WITH_TSO};
 
 	init.pd = t->a.pd;
 	init.send_cq = init.recv_cq = t->a.cq;
