@@ -159,9 +159,8 @@ CT_TEST_F(lower_table, what_the_layer_needs_is_asked_for_without_a_wish)
 
 CT_TEST_F(lower_table, what_the_program_has_open_stays_with_the_layer)
 {
-	struct fi_info *hints;
+	struct fi_info *hints = hints_for(FI_MSG);
 
-	hints = hints_for(FI_MSG);
 	hints->fabric_attr->fabric = &t->fabric.fid;
 	hints->domain_attr->domain = (void *)t;
 	CT_ASSERT_EQ(ask(t, hints), 0);
@@ -261,9 +260,8 @@ CT_TEST_F(lower_table, numbers_shrink_grow_pass_or_are_the_layers)
 
 CT_TEST_F(lower_table, more_than_there_is_of_a_number_is_refused)
 {
-	struct fi_info *hints;
+	struct fi_info *hints = hints_for(FI_MSG);
 
-	hints = hints_for(FI_MSG);
 	hints->tx_attr->inject_size = 101;
 	expect_refused(t, hints, "inject_size", "101");
 	hints = hints_for(FI_MSG);
@@ -326,9 +324,8 @@ CT_TEST_F(lower_table, answers_of_other_names_than_asked_for_are_left_out)
 
 CT_TEST_F(lower_table, endpoints_are_connected_ones)
 {
-	struct fi_info *hints;
+	struct fi_info *hints = hints_for(FI_MSG);
 
-	hints = hints_for(FI_MSG);
 	hints->ep_attr->type = FI_EP_RDM;
 	expect_refused(t, hints, "ofi_rxm", "");
 	hints = hints_for(FI_MSG);
