@@ -34,13 +34,11 @@ ssize_t end_sendv(struct end *end, struct op *op, const size_t *lens, size_t cou
 {
 	void *descs[8];
 	struct iovec iov[8];
-	struct fi_msg msg = {
-		.msg_iov = iov,
-		.desc = descs,
-		.iov_count = count,
-		.context = op,
-		.data = ddp,
-	};
+	struct fi_msg msg = {.msg_iov = iov,
+			     .desc = descs,
+			     .iov_count = count,
+			     .context = op,
+			     .data = ddp};
 	size_t i, at = 0;
 
 	for (i = 0; i < count; i++) {
@@ -67,13 +65,11 @@ ssize_t end_recv_for(struct end *end, struct op *op, uint32_t xid, uint64_t flag
 {
 	struct iovec iov = {.iov_base = op->buf, .iov_len = op->size};
 	void *desc = desc_of(op);
-	struct fi_msg msg = {
-		.msg_iov = &iov,
-		.desc = &desc,
-		.iov_count = 1,
-		.context = op,
-		.data = xid,
-	};
+	struct fi_msg msg = {.msg_iov = &iov,
+			     .desc = &desc,
+			     .iov_count = 1,
+			     .context = op,
+			     .data = xid};
 
 	op->takes = flag == FI_CAIRN_RPC_REPLY;
 	return fi_recvmsg(end->side.ep, &msg, flag | FI_COMPLETION);

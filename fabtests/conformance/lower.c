@@ -2,7 +2,6 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cairn/compat.h>
 #include "cairn_test.h"
 #include "lower.h"
 

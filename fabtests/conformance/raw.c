@@ -2,7 +2,6 @@
 /* Objects, queues and messages of a raw peer. */
 #include <stdlib.h>
 #include <string.h>
-#include <cairn/compat.h>
 #include <rdma/fi_ext_cairn.h>
 #include "lower.h"
 #include "pump.h"

@@ -2,7 +2,6 @@
 /* Memory of a raw peer, and of the one it is connected to. */
 #include <stdlib.h>
 #include <string.h>
-#include <cairn/compat.h>
 #include "lower.h"
 #include "pump.h"
 #include "raw_buffers.h"
@@ -143,20 +142,16 @@ int raw_write(struct raw *raw, const struct rpr_seg *seg, const void *buf)
 {
 	struct raw_buffers *b = raw->buffers;
 	const struct iovec iov = {.iov_base = b->scratch, .iov_len = seg->length};
-	const struct fi_rma_iov target = {
-		.addr = seg->offset,
-		.len = seg->length,
-		.key = seg->handle,
-	};
+	const struct fi_rma_iov target = {.addr = seg->offset,
+					  .len = seg->length,
+					  .key = seg->handle};
 	void *desc = fi_mr_desc(raw->mr);
-	const struct fi_msg_rma msg = {
-		.msg_iov = &iov,
-		.desc = &desc,
-		.iov_count = 1,
-		.rma_iov = &target,
-		.rma_iov_count = 1,
-		.context = &b->rma_op,
-	};
+	const struct fi_msg_rma msg = {.msg_iov = &iov,
+				       .desc = &desc,
+				       .iov_count = 1,
+				       .rma_iov = &target,
+				       .rma_iov_count = 1,
+				       .context = &b->rma_op};
 
 	CT_EXPECT_LE(seg->length, RAW_SCRATCH);
 	if (seg->length > RAW_SCRATCH)

@@ -252,9 +252,8 @@ ROW_BOTH(B38)
 	const struct raw_message *message;
 	struct rpr_header header;
 	uint8_t call[200];
-	struct op *op;
+	struct op *op = end_op(&w.end, sizeof(call));
 
-	op = end_op(&w.end, sizeof(call));
 	say_call_as(op->buf, 5, from_layer, 0, sizeof(call));
 	CT_EXPECT_EQ(end_send(&w.end, op, sizeof(call), 0), 0);
 	message = raw_got(5, RPR_MSG);

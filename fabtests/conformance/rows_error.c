@@ -208,9 +208,8 @@ ROW_BOTH(RFC8166_4_5_3_reconnect)
 /* The Reply does not fit what the peer offers for it. */
 ROW_BOTH(RFC8166_4_5_3_reply_chunk)
 {
-	uint8_t *memory;
+	uint8_t *memory = raw_call_offers_reply(XID, 8000, 2);
 
-	memory = raw_call_offers_reply(XID, 8000, 2);
 	layer_got_call(XID, SAY_CALL_MIN);
 	CT_EXPECT_EQ(layer_reply(XID, 8001), -FI_EMSGSIZE);
 	CT_EXPECT_EQ(memory[0], 0);

@@ -411,10 +411,9 @@ ROW_BOTH(RFC8166_8_1_4_write_length)
 	struct rpr_header header = raw_header(XID, RPR_MSG);
 	const struct raw_message *message;
 	uint8_t *memory = row_memory(4096), *wanted;
-	struct rpr_seg seg;
 	size_t len;
+	struct rpr_seg seg = raw_expose(&w.raw, memory, 4096);
 
-	seg = raw_expose(&w.raw, memory, 4096);
 	seg.length = 0xffffffff;
 	chunk_add(head_write(&header), seg);
 	chunk_add(&header.write[0], seg);

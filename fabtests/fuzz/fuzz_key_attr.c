@@ -27,15 +27,13 @@ static void check(uint64_t key)
 /* What a target says of a region arrives. */
 static void round_trip(uint64_t bits)
 {
-	const struct pvb_key_attr attr = {
-		.domain = (enum crn_persistence)(bits % 3),
-		.ddio = bits & 4,
-		.persistent = bits & 8,
-		.flush = bits & 16,
-		.atomic_write = bits & 32,
-		.readable = bits & 64,
-		.software = bits & 128,
-	};
+	const struct pvb_key_attr attr = {.domain = (enum crn_persistence)(bits % 3),
+					  .ddio = bits & 4,
+					  .persistent = bits & 8,
+					  .flush = bits & 16,
+					  .atomic_write = bits & 32,
+					  .readable = bits & 64,
+					  .software = bits & 128};
 	const uint64_t key = pvb_key_pack((uint32_t)(bits >> 32), &attr);
 	struct pvb_key_attr got;
 

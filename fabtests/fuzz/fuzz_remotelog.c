@@ -57,12 +57,11 @@ static void check_file(const uint8_t *data, size_t size)
 	memcpy(file, data, head);
 	memcpy(file + RLG_SLOTS, data + head, slots);
 	if (rlg_header_parse(file, sizeof(file), &layout))
-		layout = (struct rlg_layout){
-			.kind = head && data[0] & 1 ? RLG_COMPOUND : RLG_SINGLETON,
-			.payload = 100,
-			.slots = 1 + slots / 256,
-			.identity = 1,
-		};
+		layout = (struct rlg_layout){.kind = head && data[0] & 1 ? RLG_COMPOUND
+									 : RLG_SINGLETON,
+					     .payload = 100,
+					     .slots = 1 + slots / 256,
+					     .identity = 1};
 	FUZZ_CHECK(layout.slots <= rlg_slots_in(sizeof(file), layout.payload));
 	check_recovery(&layout);
 	check_append(&layout);

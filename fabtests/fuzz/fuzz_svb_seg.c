@@ -5,7 +5,6 @@
  * place (two bytes) and a value (four), applied to what an honest peer would have there.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -134,16 +133,15 @@ static void honest(void)
 	memset(svb_seg_cq(seg, 0), 0, sizeof(struct svb_cq_sh));
 	memset(svb_seg_srq(seg, 0), 0, sizeof(struct svb_srq_sh));
 	memset(svb_seg_at(seg, RING), 0, BYTES);
-	*svb_seg_mr(seg, 1) = (struct svb_mr_sh){
-		.key = 0x101,
-		.access = 0xf,
-		.pd = 1,
-		.iova = 0x10000,
-		.length = 4096,
-		/* It was forked: its memory lies where ours does. */
-		.addr = (uintptr_t)fuzz.memory,
-		.flags = SVB_MR_USED,
-	};
+	*svb_seg_mr(seg, 1) =
+		(struct svb_mr_sh){.key = 0x101,
+				   .access = 0xf,
+				   .pd = 1,
+				   .iova = 0x10000,
+				   .length = 4096,
+				   /* It was forked: its memory lies where ours does. */
+				   .addr = (uintptr_t)fuzz.memory,
+				   .flags = SVB_MR_USED};
 	qp->state = IBV_QPS_RTS;
 	qp->type = IBV_QPT_RC;
 	qp->qpn = PEER << SVB_QP_BITS;

@@ -119,17 +119,15 @@ static bool take_option(int option, struct nfs_place *place)
 
 int main(int argc, char **argv)
 {
-	static struct nfs_place place = {
-		.where = {.provider = "pverbs;rpcrdma",
-			  .port = "20049",
-			  .timeout = 60,
-			  .slots = 4},
-		.tcp_port = "2049",
-		.idle = 2,
-		.lease = 90,
-		.calls = 1000,
-		.losses = 10,
-	};
+	static struct nfs_place place = {.where = {.provider = "pverbs;rpcrdma",
+						   .port = "20049",
+						   .timeout = 60,
+						   .slots = 4},
+					 .tcp_port = "2049",
+					 .idle = 2,
+					 .lease = 90,
+					 .calls = 1000,
+					 .losses = 10};
 	int option, passed = 0, failed = 0, skipped = 0;
 	bool wanted[CASES] = {false}, all = true;
 

@@ -34,14 +34,12 @@ static struct call any_call(const struct machine *machine, uint32_t *announced)
 					 FI_COMMIT_COMPLETE | FI_FENCE,
 					 FI_FENCE,
 					 FI_DELIVERY_COMPLETE};
-	struct call call = {
-		.kind = CALL_WRITE,
-		.len = any_length(),
-		.flags = flags[xpl_chance(&random_state,
-					  sizeof(flags) / sizeof(flags[0]))],
-		.wait = !xpl_chance(&random_state, 6),
-		.quiet = !xpl_chance(&random_state, 6),
-	};
+	struct call call = {.kind = CALL_WRITE,
+			    .len = any_length(),
+			    .flags = flags[xpl_chance(&random_state,
+						      sizeof(flags) / sizeof(flags[0]))],
+			    .wait = !xpl_chance(&random_state, 6),
+			    .quiet = !xpl_chance(&random_state, 6)};
 
 	switch (xpl_chance(&random_state, 8)) {
 	case 0:

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The provider has a fault: which search finds it? */
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 #include "check.h"
 #include "machine.h"

@@ -196,22 +196,20 @@ void xpv_model_open(const struct machine *machine, bool drains)
 						 "the initiator reads completions",
 						 "the target reads completions",
 						 "time passes"};
-	static const struct xpl_model model = {
-		.save = save,
-		.restore = restore,
-		.tidy = xpv_world_forget_idle,
-		.begin = begin,
-		.choices = choices,
-		.apply = apply,
-		.unseen = unseen,
-		.steps = STEPS,
-		.step_name = steps,
-		.step = step,
-		.check = check,
-		.check_end = end,
-		.outcome_hash = outcome_hash,
-		.tell = tell,
-	};
+	static const struct xpl_model model = {.save = save,
+					       .restore = restore,
+					       .tidy = xpv_world_forget_idle,
+					       .begin = begin,
+					       .choices = choices,
+					       .apply = apply,
+					       .unseen = unseen,
+					       .steps = STEPS,
+					       .step_name = steps,
+					       .step = step,
+					       .check = check,
+					       .check_end = end,
+					       .outcome_hash = outcome_hash,
+					       .tell = tell};
 
 	xpv_world_open(machine);
 	xpl_heap_use(true);

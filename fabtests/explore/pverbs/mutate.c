@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Each part of each plan is left out: is that noticed? */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "check.h"
 #include "machine.h"

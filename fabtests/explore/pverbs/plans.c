@@ -73,11 +73,9 @@ static void note_change(const struct pvb_plan_query *query, const char *text,
 			unsigned int part, const char *what)
 {
 	struct plan_change *at = changes,
-			   now = {
-				   .call = xpv_program.called,
-				   .part = part,
-				   .upgrade = query->op == PVB_PLAN_UPGRADE,
-			   };
+			   now = {.call = xpv_program.called,
+				  .part = part,
+				  .upgrade = query->op == PVB_PLAN_UPGRADE};
 
 	snprintf(now.text, sizeof(now.text), "%.45s, without %s", text, what);
 	for (; at < changes + change_count; at++)

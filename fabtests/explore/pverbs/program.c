@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The initiator's program, call by call, and what a processor does when it is its turn.
  */
-#include <string.h>
 #include "call.h"
 #include "engine/engine.h"
 #include "image.h"

@@ -96,10 +96,9 @@ bool xpv_is_chosen(const struct machine *machine, const struct scenario *scenari
 
 static void add_plans(struct total *total)
 {
-	const struct plan_seen *plan;
 	size_t count, n;
+	const struct plan_seen *plan = xpv_plans_seen(&count);
 
-	plan = xpv_plans_seen(&count);
 	for (size_t i = 0; i < count; i++) {
 		for (n = 0; n < total->plans && strcmp(total->plan[n], plan[i].text); n++)
 			;

@@ -43,12 +43,10 @@ int __wrap_getifaddrs(struct ifaddrs **list)
 	static char name[] = "sim";
 	static struct sockaddr_in address = {.sin_family = AF_INET},
 				  mask = {.sin_family = AF_INET};
-	static struct ifaddrs one = {
-		.ifa_name = name,
-		.ifa_flags = IFF_UP | IFF_RUNNING,
-		.ifa_addr = (struct sockaddr *)&address,
-		.ifa_netmask = (struct sockaddr *)&mask,
-	};
+	static struct ifaddrs one = {.ifa_name = name,
+				     .ifa_flags = IFF_UP | IFF_RUNNING,
+				     .ifa_addr = (struct sockaddr *)&address,
+				     .ifa_netmask = (struct sockaddr *)&mask};
 
 	inet_pton(AF_INET, ADDRESS, &address.sin_addr);
 	inet_pton(AF_INET, "255.255.255.0", &mask.sin_addr);

@@ -92,8 +92,7 @@ int main(int argc, char **argv)
 		.count = sizeof(runs) / sizeof(runs[0]),
 		.mutant = credit_mutant,
 		.mutant_fits = credit_mutant_fits,
-		.mutant_use = credit_mutant_use,
-	};
+		.mutant_use = credit_mutant_use};
 
 	xpl_open(&credit_model);
 	return xrt_main(&program, argc, argv);

@@ -678,14 +678,12 @@ static void tell_choice(const struct xpl_choice *choice)
 	printf("\n");
 }
 
-const struct xpl_model credit_model = {
-	.save = save,
-	.restore = restore,
-	.begin = begin,
-	.choices = choices,
-	.apply = apply,
-	.check = check,
-	.check_end = check_end,
-	.outcome_hash = outcome_hash,
-	.tell = tell_choice,
-};
+const struct xpl_model credit_model = {.save = save,
+				       .restore = restore,
+				       .begin = begin,
+				       .choices = choices,
+				       .apply = apply,
+				       .check = check,
+				       .check_end = check_end,
+				       .outcome_hash = outcome_hash,
+				       .tell = tell_choice};

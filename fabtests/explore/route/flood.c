@@ -63,8 +63,7 @@ int main(int argc, char **argv)
 		.count = sizeof(runs) / sizeof(runs[0]),
 		.mutant = flood_mutant,
 		.mutant_fits = flood_mutant_fits,
-		.mutant_use = flood_mutant_use,
-	};
+		.mutant_use = flood_mutant_use};
 
 	flood_model_open();
 	return xrt_main(&program, argc, argv);

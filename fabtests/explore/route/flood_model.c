@@ -212,18 +212,16 @@ static void tell(const struct xpl_choice *choice)
 	printf("%s\n", acts[what]);
 }
 
-const struct xpl_model flood_model = {
-	.save = save,
-	.restore = restore,
-	.tidy = flood_tidy,
-	.begin = begin,
-	.choices = choices,
-	.apply = apply,
-	.check = flood_check,
-	.check_end = flood_check_end,
-	.outcome_hash = outcome_hash,
-	.tell = tell,
-};
+const struct xpl_model flood_model = {.save = save,
+				      .restore = restore,
+				      .tidy = flood_tidy,
+				      .begin = begin,
+				      .choices = choices,
+				      .apply = apply,
+				      .check = flood_check,
+				      .check_end = flood_check_end,
+				      .outcome_hash = outcome_hash,
+				      .tell = tell};
 
 void flood_model_open(void)
 {

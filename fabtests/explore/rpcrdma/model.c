@@ -79,8 +79,7 @@ static struct xpl_choice let_go(unsigned int i, const struct scr_held_item *item
 {
 	return (struct xpl_choice){
 		.word = {CHOICE_LET_GO, i, item->what | (uint64_t)item->op << 32,
-			 item->len << 1 | (item->fid != &xrp_world_lower(0)->fid)},
-	};
+			 item->len << 1 | (item->fid != &xrp_world_lower(0)->fid)}};
 }
 
 static uint32_t choices(struct xpl_choice *to, uint32_t max)
@@ -245,20 +244,18 @@ static void tell(const struct xpl_choice *choice)
 
 void xrp_model_open(void)
 {
-	model = (struct xpl_model){
-		.save = save,
-		.restore = restore,
-		.tidy = tidy,
-		.begin = begin,
-		.choices = choices,
-		.apply = apply,
-		.step_name = names,
-		.step = step,
-		.check = check,
-		.check_end = xrp_program_end,
-		.outcome_hash = outcome_hash,
-		.tell = tell,
-	};
+	model = (struct xpl_model){.save = save,
+				   .restore = restore,
+				   .tidy = tidy,
+				   .begin = begin,
+				   .choices = choices,
+				   .apply = apply,
+				   .step_name = names,
+				   .step = step,
+				   .check = check,
+				   .check_end = xrp_program_end,
+				   .outcome_hash = outcome_hash,
+				   .tell = tell};
 	xrp_world_open();
 	xpl_open(&model);
 	start = xpl_state_push();

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <string.h>
 #include "mutants.h"
 #include "call/call.h"
 #include "wrap.h"

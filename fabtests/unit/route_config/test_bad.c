@@ -2,7 +2,6 @@
 /* Each configuration that is wrong is refused with exactly its lines: those of bad.txt,
  * and those that are not easily written as text. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <rdma/fi_errno.h>
 #include "conf.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* LSAs: the document's record, links at their bounds, whole and in pieces. */
-#include <stdlib.h>
 #include <rdma/fi_errno.h>
 #include <cairn/compat.h>
 #include "golden.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* TLVs: those of a CONN_REQ, and such that nobody knows. */
-#include <stdio.h>
 #include <rdma/fi_errno.h>
 #include <cairn/compat.h>
 #include "golden.h"

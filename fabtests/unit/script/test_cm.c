@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdlib.h>
 #include <netinet/in.h>
 #include "ct_fid.h"
 #include "scene.h"

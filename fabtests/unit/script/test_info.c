@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* libfabric finds the provider, and asks it. */
-#include <stdlib.h>
-#include <string.h>
 #include <netinet/in.h>
 #include "cairn_test.h"
 #include "pair.h"

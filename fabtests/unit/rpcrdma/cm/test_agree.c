@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which peer the end that connects talks to: what its private data have to say. */
-#include <string.h>
 #include "ends.h"
 
 #define RFC8797 0xf6, 0xab, 0x0e, 0x18, 1, 0, 0, 0
