@@ -110,7 +110,7 @@ unsigned int xpv_check_end(void)
 
 const char *xpv_wrong_text(unsigned int wrong, char *text, size_t size)
 {
-	static const char *const names[] = {
+	static const char *const names[31] = {
 		"reported too early",
 		"reported too early at the target",
 		"compound torn apart",
@@ -120,13 +120,7 @@ const char *xpv_wrong_text(unsigned int wrong, char *text, size_t size)
 		"failed",
 		"refused",
 		[9] = "recovered wrongly",
-		[31] = "explorer",
 	};
 
-	snprintf(text, size, "%s", wrong ? "" : "safe");
-	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (wrong >> i & 1 && names[i])
-			snprintf(text + strlen(text), size - strlen(text), "%s%s",
-				 *text ? ", " : "", names[i]);
-	return text;
+	return xpl_words(names, wrong, text, size);
 }

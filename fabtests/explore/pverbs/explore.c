@@ -314,7 +314,7 @@ static bool make_folder(void)
 
 int main(int argc, char **argv)
 {
-	const double from = xpv_seconds();
+	const double from = xpl_seconds();
 	struct total sum = {0};
 	struct machine machine;
 	unsigned int which;
@@ -345,7 +345,7 @@ int main(int argc, char **argv)
 		good = (xpv_options.faults || xpv_judge_mutated(&sum)) &
 		       xpv_judge_faults(&sum) & good;
 	nftw(xpv_options.dir, clean_one, 8, FTW_DEPTH | FTW_PHYS);
-	tell(&sum, xpv_seconds() - from);
+	tell(&sum, xpl_seconds() - from);
 	if (!good)
 		printf("not all processes ended well\n");
 	return good && !sum.bad && !sum.survivors && sum.searches ? 0 : 1;

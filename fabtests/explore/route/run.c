@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include "run.h"
 
@@ -17,30 +16,6 @@ static struct {
 	unsigned int searches, mutants, bad;
 	uint64_t states;
 } total;
-
-static double seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static void print_wrong(unsigned int wrong)
-{
-	const char *between = "";
-
-	for (unsigned int i = 0; program->wrong[i]; i++) {
-		if (!(wrong & 1u << i))
-			continue;
-		printf("%s%s", between, program->wrong[i]);
-		between = ", ";
-	}
-	if (wrong & XPL_WRONG_SEARCH)
-		printf("%sthe search is at its end", between);
-	if (!wrong)
-		printf("nothing");
-}
 
 static void search(const struct xrt_run *run, struct xpl_found *found)
 {
@@ -59,15 +34,15 @@ static bool is_chosen(const struct xrt_run *run)
 
 static void explore(const struct xrt_run *run)
 {
-	const double from = seconds();
+	const double from = xpl_seconds();
 	struct xpl_found found;
+	char text[512];
 
 	search(run, &found);
 	if (found.wrong || options.verbose) {
-		printf("%s: ", run->name);
-		print_wrong(found.wrong);
-		printf(": %llu states, %.2f s\n", (unsigned long long)found.states,
-		       seconds() - from);
+		printf("%s: %s: %llu states, %.2f s\n", run->name,
+		       xpl_words(program->wrong, found.wrong, text, sizeof(text)),
+		       (unsigned long long)found.states, xpl_seconds() - from);
 	}
 	if (!found.wrong)
 		return;
@@ -77,9 +52,10 @@ static void explore(const struct xrt_run *run)
 
 static void mutate(unsigned int mutant)
 {
-	const double from = seconds();
+	const double from = xpl_seconds();
 	struct xpl_found found = {0};
 	const struct xrt_run *run = NULL;
+	char text[512];
 
 	program->mutant_use(mutant);
 	for (unsigned int i = 0; i < program->count && !found.wrong; i++) {
@@ -89,14 +65,14 @@ static void mutate(unsigned int mutant)
 	}
 	printf("fault: %s\n    ", program->mutant(mutant));
 	if (run && found.wrong) {
-		printf("%s: ", run->name);
-		print_wrong(found.wrong);
+		printf("%s: %s", run->name,
+		       xpl_words(program->wrong, found.wrong, text, sizeof(text)));
 	} else {
 		printf("SURVIVES");
 		total.bad++;
 	}
 	printf(" (%llu states, %.2f s)\n", (unsigned long long)found.states,
-	       seconds() - from);
+	       xpl_seconds() - from);
 	if (found.wrong && options.verbose)
 		xpl_tell();
 	total.mutants++;
@@ -130,7 +106,7 @@ static bool read_options(int argc, char **argv)
 
 int xrt_main(const struct xrt_program *of, int argc, char **argv)
 {
-	const double from = seconds();
+	const double from = xpl_seconds();
 
 	program = of;
 	if (!read_options(argc, argv)) {
@@ -153,6 +129,6 @@ int xrt_main(const struct xrt_program *of, int argc, char **argv)
 			mutate(i);
 	printf("%u faults, %u searches: %llu states, %.1f s; %u not as expected\n",
 	       total.mutants, total.searches, (unsigned long long)total.states,
-	       seconds() - from, total.bad);
+	       xpl_seconds() - from, total.bad);
 	return total.bad || !total.searches;
 }
