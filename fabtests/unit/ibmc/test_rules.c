@@ -2,7 +2,6 @@
 /* Of util/fi_ibmc/rules: each sentence, kept and violated. */
 #include <stdio.h>
 #include <string.h>
-#include <cairn/compat.h>
 #include "cairn_test.h"
 #include "rules/rules.h"
 #include "world.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Every object opens and closes, or leaves nothing behind. */
-#include <stdlib.h>
-#include <string.h>
 #include "cairn_test.h"
 #include "layer_world.h"
 #include "script.h"

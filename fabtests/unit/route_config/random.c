@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include "random.h"
@@ -173,7 +172,7 @@ static void device(FILE *out, uint32_t index, bool of_router)
 void random_config(uint64_t seed, char *text, size_t size)
 {
 	FILE *out = fmemopen(text, size, "w");
-	uint32_t i, devices;
+	uint32_t devices;
 	bool of_router;
 
 	state = seed;
@@ -183,7 +182,7 @@ void random_config(uint64_t seed, char *text, size_t size)
 		routing(out);
 	if (of_router)
 		router(out);
-	for (i = 0; i < devices; i++)
+	for (uint32_t i = 0; i < devices; i++)
 		device(out, i, of_router);
 	fclose(out);
 }

@@ -62,9 +62,8 @@ CT_TEST(examples, figure_2)
 {
 	static const char *const names[] = {"r1", "r2", "r3", "r4", "client"};
 	char name[32];
-	size_t i;
 
-	for (i = 0; i < 5; i++) {
+	for (size_t i = 0; i < 5; i++) {
 		snprintf(name, sizeof(name), "fig2/%s", names[i]);
 		load(name);
 	}
@@ -89,9 +88,8 @@ CT_TEST(examples, figure_3)
 	static const char *const names[] = {"r1", "r2",	    "r3",    "r4",
 					    "r5", "client", "server"};
 	char name[32];
-	size_t i;
 
-	for (i = 0; i < 7; i++) {
+	for (size_t i = 0; i < 7; i++) {
 		snprintf(name, sizeof(name), "fig3/%s", names[i]);
 		load(name);
 	}
@@ -116,9 +114,8 @@ CT_TEST(examples, figure_1)
 					    "as2-r3", "as4-r1", "as4-r2",
 					    "as4-r3", "as4-r4", "as4-r5"};
 	char name[32];
-	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(name, sizeof(name), "fig1/%s", names[i]);
 		load(name);
 	}

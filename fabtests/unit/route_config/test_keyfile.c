@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 #include <sys/stat.h>
 #include <rdma/fi_errno.h>
@@ -56,13 +55,12 @@ static void make_key(mode_t mode, off_t size)
 CT_TEST(keyfile, is_for_its_owner_alone)
 {
 	static const mode_t wrong[] = {0640, 0620, 0610, 0604, 0602, 0601, 04600, 02600};
-	size_t i;
 
 	make_key(0600, 32);
 	CT_EXPECT_STREQ(key_errors(path), "");
 	make_key(0400, 32);
 	CT_EXPECT_STREQ(key_errors(path), "");
-	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		make_key(wrong[i], 32);
 		CT_NOTE("%o", (unsigned int)wrong[i]);
 		expect_wrong(path, "chmod 600");
@@ -76,9 +74,8 @@ CT_TEST(keyfile, has_16_to_4096_bytes)
 		off_t size;
 		bool right;
 	} rows[] = {{0, false}, {15, false}, {16, true}, {4096, true}, {4097, false}};
-	size_t i;
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		make_key(0600, rows[i].size);
 		if (rows[i].right)
 			CT_EXPECT_STREQ(key_errors(path), "");

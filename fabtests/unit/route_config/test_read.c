@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <netinet/in.h>
 #include <rdma/fi_errno.h>
 #include "conf.h"
 
@@ -270,9 +269,8 @@ CT_TEST(read, lists_are_bounded)
 CT_TEST(read, a_static_route_is_bounded)
 {
 	char text[1000], *at = text + sprintf(text, "[router]\nid = 1\nstatic = 1");
-	uint32_t i;
 
-	for (i = 2; i <= RTE_CONFIG_STATIC_MAX; i++)
+	for (uint32_t i = 2; i <= RTE_CONFIG_STATIC_MAX; i++)
 		at += sprintf(at, ",%u", i);
 	strcpy(at, "\n" TWO_DEVICES);
 	CT_EXPECT_STREQ(conf_wrong(text), "");

@@ -12,7 +12,7 @@ static const char *set_errors(const char *const *texts)
 	struct rte_config_errors errors = {0};
 	struct rte_config *config[SET_MOST] = {NULL};
 	char name[2] = "a";
-	uint32_t i, count;
+	uint32_t count;
 	int ret;
 
 	for (count = 0; texts[count]; count++, ++*name) {
@@ -24,7 +24,7 @@ static const char *set_errors(const char *const *texts)
 	}
 	ret = rte_config_check_set(config, count, &errors);
 	CT_EXPECT_EQ(ret, errors.errors ? -FI_EINVAL : 0);
-	for (i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		rte_config_free(config[i]);
 	return conf_errors(&errors);
 }
@@ -80,9 +80,8 @@ CT_TEST(set, has_one_policy_in_an_as)
 	static const char *const other[] = {"metric = hops\n", "metric_scale = doc\n",
 					    "metric = bandwidth,hops\n"};
 	char text[500];
-	size_t i;
 
-	for (i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
+	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
 		snprintf(text, sizeof(text), ROUTER("2") "%s%s", other[i],
 			 DEV("3", "2", "r2:2") TO("r1:2") DEV("3", "3", "r2:3"));
 		EXPECT_SET("b:1: metric metric_scale a:1", R1, text);

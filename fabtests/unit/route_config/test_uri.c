@@ -54,9 +54,8 @@ CT_TEST(uri, is_read_and_written)
 	struct rte_uri uri, again;
 	char buf[RTE_URI_SIZE];
 	const char *why;
-	size_t i;
 
-	for (i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
 		CT_NOTE("%s", right[i].text);
 		CT_EXPECT_EQ(rte_uri_parse(right[i].text, &uri, &why), 0);
 		CT_EXPECT_EQ(uri.transport, right[i].transport);
@@ -89,9 +88,8 @@ CT_TEST(uri, has_the_bytes_of_its_address)
 	};
 	struct rte_uri uri;
 	const char *why;
-	size_t i;
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		CT_NOTE("%s", rows[i].text);
 		CT_EXPECT_EQ(rte_uri_parse(rows[i].text, &uri, &why), 0);
 		CT_EXPECT_MEMEQ(uri.addr, rows[i].addr, sizeof(uri.addr));
@@ -180,10 +178,9 @@ CT_TEST(uri, that_is_none_is_refused)
 		{"fi_route://AS:SUBNET/TRANSPORT://HOST:PORT",
 		 {"fi_route://3:1", "fi_route://3/sock://h:1"}},
 	};
-	size_t i, k;
 
-	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-		for (k = 0; wrong[i].text[k]; k++)
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		for (size_t k = 0; wrong[i].text[k]; k++)
 			expect_wrong(wrong[i].text[k], wrong[i].wanted);
 }
 
@@ -203,10 +200,9 @@ CT_TEST(uri, differs_from_another)
 	const size_t count = sizeof(different) / sizeof(different[0]);
 	struct rte_uri a, b;
 	const char *why;
-	size_t i, k;
 
-	for (i = 0; i < count; i++)
-		for (k = 0; k < count; k++) {
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < count; k++) {
 			CT_NOTE("%s, %s", different[i], different[k]);
 			CT_EXPECT_EQ(rte_uri_parse(different[i], &a, &why), 0);
 			CT_EXPECT_EQ(rte_uri_parse(different[k], &b, &why), 0);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* cm/connect.c: a request to a port whose listener was closed a moment ago. */
 #include <poll.h>
-#include <unistd.h>
 #include "cm/cm.h"
 #include "step.h"
 #include "../world.h"
@@ -80,39 +79,36 @@ static bool look(struct rdma_cm_id *active, int times)
 	return held;
 }
 
-static void end(struct ends *ends)
+/* The process has joined the device. */
+static void set_up(struct ends *ends)
 {
-	rdma_destroy_id(ends->active);
+	CT_ASSERT_EQ(svb_join(), 0);
+	CT_ASSERT_TRUE(asks_late(ends));
+}
+
+static void tear_down(struct ends *ends)
+{
+	if (ends->active)
+		rdma_destroy_id(ends->active);
 	if (ends->listener)
 		rdma_destroy_id(ends->listener);
-	rdma_destroy_event_channel(ends->channel);
+	if (ends->channel)
+		rdma_destroy_event_channel(ends->channel);
 }
 
-CT_TEST(cm_connect, a_request_reaches_who_listens_a_second_later)
-{
-	struct ends ends = {0};
-	struct end world;
+CT_FIXTURE(cm_connect, struct ends, set_up, tear_down);
 
-	CT_ASSERT_TRUE(world_open(&world, IBV_QPT_RC, false));
-	CT_ASSERT_TRUE(asks_late(&ends));
-	CT_EXPECT_TRUE(look(ends.active, LOOKS_OF_A_SECOND));
-	CT_ASSERT_TRUE(listens(&ends));
-	CT_EXPECT_EQ(next_event(&ends), RDMA_CM_EVENT_CONNECT_REQUEST);
-	end(&ends);
-	world_close(&world);
+CT_TEST_F(cm_connect, a_request_reaches_who_listens_a_second_later)
+{
+	CT_EXPECT_TRUE(look(t->active, LOOKS_OF_A_SECOND));
+	CT_ASSERT_TRUE(listens(t));
+	CT_EXPECT_EQ(next_event(t), RDMA_CM_EVENT_CONNECT_REQUEST);
 }
 
-CT_TEST(cm_connect, a_request_is_rejected_when_nobody_listens_for_long)
+CT_TEST_F(cm_connect, a_request_is_rejected_when_nobody_listens_for_long)
 {
-	struct ends ends = {0};
-	struct end world;
-
-	CT_ASSERT_TRUE(world_open(&world, IBV_QPT_RC, false));
-	CT_ASSERT_TRUE(asks_late(&ends));
-	CT_EXPECT_FALSE(look(ends.active, 10 * LOOKS_OF_A_SECOND));
-	CT_EXPECT_EQ(next_event(&ends), RDMA_CM_EVENT_REJECTED);
-	end(&ends);
-	world_close(&world);
+	CT_EXPECT_FALSE(look(t->active, 10 * LOOKS_OF_A_SECOND));
+	CT_EXPECT_EQ(next_event(t), RDMA_CM_EVENT_REJECTED);
 }
 
 static uint64_t began, later;
@@ -123,40 +119,24 @@ static uint64_t clock_of_the_test(void)
 }
 
 /* A process without a service thread, whose clock is the test's. */
-static int close_a_listener(int fd)
+WORLD_CHILD(cm_connect, a_closed_port_is_remembered_for_two_seconds)
 {
 	struct ends ends = {
 		.at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}};
 	struct sockaddr *at = (struct sockaddr *)&ends.at;
 
-	(void)fd;
 	began = svb_now();
-	if (svb_join())
-		return 10;
+	CT_ASSERT_EQ(svb_join(), 0);
 	svb_self.settings.threads = false;
 	svb_clock_install(clock_of_the_test);
 	ends.channel = rdma_create_event_channel();
-	if (!ends.channel || !listens(&ends))
-		return 11;
-	if (svb_cm_port_was(RDMA_PS_TCP, at))
-		return 1;
+	CT_ASSERT_TRUE(ends.channel && listens(&ends));
+	CT_EXPECT_FALSE(svb_cm_port_was(RDMA_PS_TCP, at));
 	rdma_destroy_id(ends.listener);
 	later = 19 * SECOND / 10;
-	if (!svb_cm_port_was(RDMA_PS_TCP, at) || svb_cm_port_was(RDMA_PS_UDP, at))
-		return 2;
+	CT_EXPECT_TRUE(svb_cm_port_was(RDMA_PS_TCP, at));
+	CT_EXPECT_FALSE(svb_cm_port_was(RDMA_PS_UDP, at));
 	later = 2 * SECOND;
-	if (svb_cm_port_was(RDMA_PS_TCP, at))
-		return 3;
+	CT_EXPECT_FALSE(svb_cm_port_was(RDMA_PS_TCP, at));
 	rdma_destroy_event_channel(ends.channel);
-	return 0;
-}
-
-CT_TEST(cm_connect, a_closed_port_is_remembered_for_two_seconds)
-{
-	pid_t pid;
-	int fd = world_child(close_a_listener, &pid);
-
-	CT_ASSERT_GE(fd, 0);
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	close(fd);
 }
