@@ -159,6 +159,8 @@ struct fct_where {
 int fct_where_hear(struct fct_where *where);
 int fct_link_open_alone(struct fct_link *l, const struct fct_setup *s,
 			const struct fct_where *where);
+/* The link's passive endpoint, and where it listens. */
+int fct_listen(struct fct_link *l, struct fct_where *where);
 /* Listens, in a process that tells others where by a way of its own. */
 int fct_link_listen_alone(struct fct_link *l, const struct fct_setup *s,
 			  struct fct_where *where);
@@ -181,9 +183,17 @@ int fct_ep_open(struct fct_link *l, struct fct_conn *c, struct fi_info *info);
  * Receives may be posted between the two.
  */
 int fct_conn_open(struct fct_link *l, struct fct_conn *c);
+/* Both halves of fct_conn_open: fi_connect with data, and an endpoint for a request that
+ * was read. */
+int fct_conn_ask(struct fct_link *l, struct fct_conn *c, const void *data, size_t len);
+int fct_conn_take(struct fct_link *l, struct fct_conn *c, struct fi_info *info);
 int fct_conn_finish(struct fct_link *l, struct fct_conn *c);
 int fct_conn_up(struct fct_link *l, struct fct_conn *c);
 int fct_conn_close(struct fct_link *l, struct fct_conn *c);
+/* The open connection whose endpoint this is; NULL: none. */
+struct fct_conn *fct_conn_of(struct fct_link *l, fid_t fid);
+/* One message from the client to the server over this connection; both sides call it. */
+int fct_conn_message(struct fct_link *l, struct fct_conn *c, uint64_t seed);
 /* All of it: open, connect, exchange struct fct_peer. */
 int fct_link_up(struct fct_link *l, const struct fct_setup *s);
 /*
@@ -210,8 +220,14 @@ int fct_mem_reg(struct fct_link *l, struct fct_mem *m, void *buf, size_t len,
 		uint64_t access);
 int fct_mem_unreg(struct fct_link *l, struct fct_mem *m);
 struct fct_target fct_mem_target(const struct fct_link *l, const struct fct_mem *m);
+/* Both sides: memory that the peer may access, and what the peer has of that kind. */
+int fct_mem_expose(struct fct_link *l, struct fct_mem *m, size_t len, uint64_t access,
+		   struct fct_target *peer);
 /* Maps FCT_PMEM_LEN bytes of it, for the caller to unmap; without it, skips the case. */
 int fct_pmem_map(uint8_t **mem);
+/* Registers it, or a part of it. */
+int fct_pmem_reg(struct fct_link *l, void *mem, size_t len, uint64_t access,
+		 struct fid_mr **mr, struct fct_target *target);
 /* For FCT_AUTO, in place of the unmapping. */
 void fct_pmem_end(uint8_t **mem);
 void fct_fill(void *buf, size_t len, uint64_t seed);
@@ -242,13 +258,21 @@ struct fct_event {
 	uint8_t err_data[FCT_CM_DATA_MAX];
 };
 
+/* 0: no event; 1: an event; 2: an error entry, read into err; < 0: recorded. */
+int fct_eq_look(struct fid_eq *eq, struct fct_event *e);
 /* 0: an event; 1: an error entry, read into err; < 0: deadline (recorded). */
 int fct_eq_next(struct fid_eq *eq, struct fct_event *e, const char *what);
 /* This event and for this fid (NULL: any), or the case fails. */
 int fct_eq_expect(struct fid_eq *eq, uint32_t event, fid_t fid, struct fct_event *e);
+/* The next event is there, unread. */
+int fct_eq_peek(struct fid_eq *eq, uint32_t event, struct fct_event *e);
+/* No event is in the queue. */
+int fct_eq_quiet(struct fid_eq *eq, const char *when);
 /* An error entry for this fid, or the case fails. */
 int fct_eq_expect_err(struct fid_eq *eq, fid_t fid, struct fct_event *e);
 
+/* 1: an operation has ended, err being FI_E* or 0; 0: none has; < 0: recorded. */
+int fct_cq_look(struct fid_cq *cq, struct fi_cq_data_entry *e, int *err);
 /* 0: one completion; 1: an error entry is there to be read; < 0: deadline (recorded). */
 int fct_cq_next(struct fid_cq *cq, struct fi_cq_data_entry *e, const char *what);
 /* One successful completion, or the case fails. */
@@ -263,6 +287,9 @@ int fct_comp(struct fid_cq *cq, const void *ctx, uint64_t flags,
 int fct_comp_err(struct fid_cq *cq, struct fi_cq_err_entry *err, const char *what);
 /* The CQ has nothing to read now. */
 int fct_cq_quiet(struct fid_cq *cq, const char *when);
+/* Sleeps on the descriptor of a queue or counter while fi_trywait allows it. 1: nothing
+ * woke it for so long. */
+int fct_sleep(struct fct_link *l, fid_t fid, int ms);
 /* Describes the error entry waiting in the CQ as this case's failure. */
 int fct_cq_fail(struct fid_cq *cq, const char *what);
 

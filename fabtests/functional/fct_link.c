@@ -59,7 +59,7 @@ static int open_domain(struct fct_link *l)
 	return open_cqs(l);
 }
 
-static int listen_somewhere(struct fct_link *l, struct fct_where *where)
+int fct_listen(struct fct_link *l, struct fct_where *where)
 {
 	struct sockaddr_storage addr = {0};
 	size_t len = sizeof(addr);
@@ -120,7 +120,7 @@ int fct_link_listen_alone(struct fct_link *l, const struct fct_setup *s,
 	link_init(l, s);
 	FCT_DO(skip_if_unsupported(l, fct_getinfo(&l->s, NULL, NULL, &l->info)));
 	FCT_DO(open_domain(l));
-	return listen_somewhere(l, where);
+	return fct_listen(l, where);
 }
 
 int fct_link_open(struct fct_link *l, const struct fct_setup *s)
@@ -175,21 +175,29 @@ int fct_ep_open(struct fct_link *l, struct fct_conn *c, struct fi_info *info)
 	return 0;
 }
 
+int fct_conn_ask(struct fct_link *l, struct fct_conn *c, const void *data, size_t len)
+{
+	c->info = fi_dupinfo(l->info);
+	FCT_TRUE(c->info);
+	FCT_DO(fct_ep_open(l, c, c->info));
+	FCT_CALL(fi_connect(c->ep, l->info->dest_addr, data, len));
+	return 0;
+}
+
+int fct_conn_take(struct fct_link *l, struct fct_conn *c, struct fi_info *info)
+{
+	c->info = info;
+	return fct_ep_open(l, c, info);
+}
+
 int fct_conn_open(struct fct_link *l, struct fct_conn *c)
 {
 	struct fct_event e;
 
-	if (fct_is_client()) {
-		c->info = fi_dupinfo(l->info);
-		FCT_TRUE(c->info);
-		FCT_DO(fct_ep_open(l, c, c->info));
-		FCT_CALL(fi_connect(c->ep, l->info->dest_addr, NULL, 0));
-	} else {
-		FCT_DO(fct_eq_expect(l->eq, FI_CONNREQ, &l->pep->fid, &e));
-		c->info = e.cm.info;
-		FCT_DO(fct_ep_open(l, c, c->info));
-	}
-	return 0;
+	if (fct_is_client())
+		return fct_conn_ask(l, c, NULL, 0);
+	FCT_DO(fct_eq_expect(l->eq, FI_CONNREQ, &l->pep->fid, &e));
+	return fct_conn_take(l, c, e.cm.info);
 }
 
 int fct_conn_finish(struct fct_link *l, struct fct_conn *c)
@@ -235,6 +243,41 @@ int fct_conn_close(struct fct_link *l, struct fct_conn *c)
 	c->ep = NULL;
 	c->info = NULL;
 	return ret;
+}
+
+struct fct_conn *fct_conn_of(struct fct_link *l, fid_t fid)
+{
+	struct fct_conn *c;
+
+	for (c = l->conns; c && (!c->ep || &c->ep->fid != fid); c = c->next)
+		;
+	return c;
+}
+
+int fct_conn_message(struct fct_link *l, struct fct_conn *c, uint64_t seed)
+{
+	struct fid_cq *txcq = c->txcq ? c->txcq : l->txcq,
+		      *rxcq = c->rxcq ? c->rxcq : l->rxcq;
+	struct fi_cq_data_entry e;
+	struct fct_mem m;
+	struct fct_ctx ctx;
+
+	FCT_DO(fct_mem_alloc(l, &m, 256, FI_SEND | FI_RECV));
+	if (fct_is_server())
+		FCT_POST(rxcq, fi_recv(c->ep, m.buf, m.len, m.desc, 0, &ctx));
+	FCT_DO(fct_barrier("receive posted"));
+	if (fct_is_client()) {
+		fct_fill(m.buf, m.len, seed);
+		FCT_POST(txcq, fi_send(c->ep, m.buf, m.len, m.desc, 0, &ctx));
+		FCT_DO(fct_comp(txcq, &ctx, FI_SEND | FI_MSG, &e,
+				"the send of a test message"));
+	} else {
+		FCT_DO(fct_comp(rxcq, &ctx, FI_RECV | FI_MSG, &e,
+				"the receive of a test message"));
+		FCT_DATA(m.buf, m.len, seed);
+	}
+	FCT_DO(fct_barrier("message done"));
+	return fct_mem_unreg(l, &m);
 }
 
 static int exchange_peer(struct fct_link *l)

@@ -3,7 +3,7 @@
 # the files of its cases; the harness (fct_*) is shared.
 noinst_LIBRARIES += %D%/libfct.a
 %C%_libfct_a_SOURCES = %D%/fct.h %D%/fct_ctl.c %D%/fct_event.c %D%/fct_fabric.h %D%/fct_frame.c \
-	%D%/fct_frame.h %D%/fct_info.c %D%/fct_link.c %D%/fct_main.c %D%/fct_mem.c %D%/fct_opts.c \
+	%D%/fct_frame.h %D%/fct_info.c %D%/fct_link.c %D%/fct_main.c %D%/fct_mem.c %D%/fct_op.c %D%/fct_op.h %D%/fct_opts.c \
 	%D%/fct_progress.c %D%/fct_report.c %D%/fct_wait.c
 fct_libs = %D%/libfct.a $(LIBFABRIC_LIBS) $(CRYPTO_LIBS) -lpthread
 
@@ -24,7 +24,7 @@ bin_PROGRAMS += %D%/fi_cairn_atomic %D%/fi_cairn_close %D%/fi_cairn_cm %D%/fi_ca
 functional: $(filter %D%/%,$(bin_PROGRAMS)) $(provider_LTLIBRARIES) $(noinst_LTLIBRARIES) \
 	$(pkglib_LTLIBRARIES) $(bin_SCRIPTS) util/fi_router/fi_router util/fi_routectl/fi_routectl
 
-%C%_fi_cairn_atomic_SOURCES = %D%/atomic.c %D%/atomic.h %D%/atomic_err.c %D%/atomic_forms.c \
+%C%_fi_cairn_atomic_SOURCES = %D%/atomic.c %D%/atomic.h %D%/atomic_forms.c \
 	%D%/atomic_use.c
 %C%_fi_cairn_atomic_LDADD = $(fct_libs)
 %C%_fi_cairn_close_SOURCES = %D%/close_order.c %D%/close_order.h %D%/fi_cairn_close.c $(fct_fault)
@@ -68,8 +68,8 @@ functional: $(filter %D%/%,$(bin_PROGRAMS)) $(provider_LTLIBRARIES) $(noinst_LTL
 %C%_fi_cairn_mr_SOURCES = %D%/mr_bad.c %D%/mr_pmem.c %D%/mr_reg.c \
 	%D%/mr_use.c
 %C%_fi_cairn_mr_LDADD = $(fct_libs)
-%C%_fi_cairn_msg_SOURCES = %D%/msg.h %D%/msg_chain.c %D%/msg_comp.c \
-	%D%/msg_err.c %D%/msg_flow.c %D%/msg_forms.c %D%/msg_level.c %D%/msg_limit.c
+%C%_fi_cairn_msg_SOURCES = %D%/forms.c %D%/forms.h %D%/msg_chain.c %D%/msg_comp.c %D%/msg_err.c \
+	%D%/msg_flow.c %D%/msg_forms.c %D%/msg_level.c
 %C%_fi_cairn_msg_LDADD = $(fct_libs)
 %C%_fi_cairn_process_SOURCES = %D%/fi_cairn_process.c $(fct_fault)
 %C%_fi_cairn_process_LDADD = $(fct_libs) -ldl
@@ -79,7 +79,7 @@ functional: $(filter %D%/%,$(bin_PROGRAMS)) $(provider_LTLIBRARIES) $(noinst_LTL
 %C%_fi_cairn_removed_SOURCES = %D%/close_order.c %D%/close_order.h %D%/fi_cairn_removed.c \
 	$(fct_fault)
 %C%_fi_cairn_removed_LDADD = $(fct_libs) -ldl
-%C%_fi_cairn_rma_SOURCES = %D%/rma.c %D%/rma.h %D%/rma_data.c %D%/rma_end.c \
+%C%_fi_cairn_rma_SOURCES = %D%/forms.c %D%/forms.h %D%/rma.c %D%/rma.h %D%/rma_data.c %D%/rma_end.c \
 	%D%/rma_err.c %D%/rma_flow.c %D%/rma_forms.c %D%/rma_order.c
 %C%_fi_cairn_rma_LDADD = $(fct_libs)
 %C%_fi_cairn_routed_SOURCES = %D%/fi_cairn_routed.c %D%/routed.c %D%/routed.h %D%/routed_anew.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One side sends chains of small messages, the other checks that all arrive in order. */
-#include "msg.h"
+#include "fct_op.h"
 
 #define CHAIN_LEN 32u
 #define CHAIN_DEPTH 32u
@@ -50,16 +50,17 @@ static int receive(struct chain *c, uint32_t count)
 	return 0;
 }
 
-static int send_more(struct chain *c, uint64_t flags)
+static int send_more(struct chain *c, enum fct_form form, uint64_t flags)
 {
-	struct iovec iov = {.iov_base = slot_buf(c, c->n), .iov_len = CHAIN_LEN};
-	struct fi_msg msg = {.msg_iov = &iov,
-			     .desc = &c->m.desc,
-			     .iov_count = 1,
-			     .context = &c->ctx[c->n % CHAIN_DEPTH]};
+	const struct fct_op op = {.form = form,
+				  .buf = slot_buf(c, c->n),
+				  .len = CHAIN_LEN,
+				  .desc = c->m.desc,
+				  .flags = flags,
+				  .ctx = &c->ctx[c->n % CHAIN_DEPTH]};
 
-	fct_fill(iov.iov_base, CHAIN_LEN, c->n);
-	FCT_POST(c->l.txcq, fi_sendmsg(c->l.c.ep, &msg, flags));
+	fct_fill(op.buf, CHAIN_LEN, c->n);
+	FCT_POST(c->l.txcq, fct_op_post(c->l.c.ep, &op));
 	c->n++;
 	return 0;
 }
@@ -82,15 +83,8 @@ FCT_CASE(more, "chains of FI_MORE")
 		first = c.n;
 		if (fct_is_client()) {
 			for (i = 0; i + 1 < len; i++)
-				FCT_DO(send_more(&c, FI_MORE));
-			if (inject) {
-				fct_fill(slot_buf(&c, c.n), CHAIN_LEN, c.n);
-				FCT_POST(c.l.txcq, fi_inject(c.l.c.ep, slot_buf(&c, c.n),
-							     CHAIN_LEN, 0));
-				c.n++;
-			} else {
-				FCT_DO(send_more(&c, 0));
-			}
+				FCT_DO(send_more(&c, FCT_SENDMSG, FI_MORE));
+			FCT_DO(send_more(&c, inject ? FCT_INJECT : FCT_SENDMSG, 0));
 			for (i = 0; i < len - inject; i++)
 				FCT_DO(fct_comp(c.l.txcq,
 						&c.ctx[(first + i) % CHAIN_DEPTH],
@@ -118,11 +112,8 @@ FCT_CASE(inject_many, "thousands of fi_inject in a row")
 	if (c.l.c.info->tx_attr->inject_size < CHAIN_LEN)
 		return fct_skip("inject_size is %zu", c.l.c.info->tx_attr->inject_size);
 	for (batch = 0; batch < 128; batch++) {
-		for (i = 0; fct_is_client() && i < CHAIN_DEPTH; i++, c.n++) {
-			fct_fill(slot_buf(&c, c.n), CHAIN_LEN, c.n);
-			FCT_POST(c.l.txcq,
-				 fi_inject(c.l.c.ep, slot_buf(&c, c.n), CHAIN_LEN, 0));
-		}
+		for (i = 0; fct_is_client() && i < CHAIN_DEPTH; i++)
+			FCT_DO(send_more(&c, FCT_INJECT, 0));
 		if (fct_is_server())
 			FCT_DO(receive(&c, CHAIN_DEPTH));
 		FCT_DO(fct_barrier("batch done"));
@@ -145,7 +136,7 @@ FCT_CASE(selective_many, "more sends without completion than the queue holds")
 	for (batch = 0; batch < 64; batch++) {
 		for (i = 0; fct_is_client() && i < CHAIN_DEPTH; i++) {
 			last = batch == 63 && i == CHAIN_DEPTH - 1;
-			FCT_DO(send_more(&c, last ? FI_COMPLETION : 0));
+			FCT_DO(send_more(&c, FCT_SENDMSG, last ? FI_COMPLETION : 0));
 		}
 		if (fct_is_server())
 			FCT_DO(receive(&c, CHAIN_DEPTH));

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "msg.h"
+#include "fct_fabric.h"
 
 #define LEN 256u
 #define ROUNDS 200u
@@ -64,7 +64,9 @@ static int exchange(const struct fct_setup *setup)
 	FCT_AUTO(fct_link_end) struct side s = {0};
 
 	FCT_DO(fct_link_up(&s.l, setup));
-	return ping_pong(&s);
+	FCT_DO(ping_pong(&s));
+	FCT_DO(fct_cq_quiet(s.l.txcq, "after all sends"));
+	return fct_cq_quiet(s.l.rxcq, "after all receives");
 }
 
 FCT_CASE(threading, "every threading level")
