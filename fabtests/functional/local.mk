@@ -29,7 +29,7 @@ functional: $(filter %D%/%,$(bin_PROGRAMS)) $(provider_LTLIBRARIES) $(noinst_LTL
 %C%_fi_cairn_atomic_LDADD = $(fct_libs)
 %C%_fi_cairn_close_SOURCES = %D%/close_order.c %D%/close_order.h %D%/fi_cairn_close.c $(fct_fault)
 %C%_fi_cairn_close_LDADD = $(fct_libs) -ldl
-%C%_fi_cairn_cm_SOURCES = %D%/cm.c %D%/cm.h %D%/cm_data.c %D%/cm_end.c %D%/cm_many.c \
+%C%_fi_cairn_cm_SOURCES = %D%/cm.h %D%/cm_data.c %D%/cm_end.c %D%/cm_many.c \
 	%D%/cm_state.c %D%/cm_wait.c
 %C%_fi_cairn_cm_LDADD = $(fct_libs)
 %C%_fi_cairn_cntr_SOURCES = %D%/cntr.c %D%/cntr.h %D%/cntr_count.c %D%/cntr_value.c \
