@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The operations that advance a counter, without any completion being read. */
 #include "cntr.h"
+#include "fct_op.h"
 
 static int messages(bool inject)
 {
@@ -39,18 +40,18 @@ FCT_CASE_CALL(injects, "fi_inject", messages(true))
 static int transfer(struct cntr_side *s, unsigned int i, bool read)
 {
 	const size_t at = (size_t)i * CNTR_LEN;
+	const bool inject = i % 4 == 3 && s->l.c.info->tx_attr->inject_size;
+	const struct fct_op op = {.form = read	   ? FCT_READ
+					  : inject ? FCT_INJECT_WRITE
+						   : FCT_WRITE,
+				  .buf = s->local.buf + at,
+				  .len = inject && !read ? 1 : CNTR_LEN,
+				  .desc = s->local.desc,
+				  .addr = s->peer.addr + at,
+				  .key = s->peer.key,
+				  .ctx = &s->ctx[i]};
 
-	if (read)
-		FCT_POST(s->l.txcq,
-			 fi_read(s->l.c.ep, s->local.buf + at, CNTR_LEN, s->local.desc, 0,
-				 s->peer.addr + at, s->peer.key, &s->ctx[i]));
-	else if (i % 4 == 3 && s->l.c.info->tx_attr->inject_size)
-		FCT_POST(s->l.txcq, fi_inject_write(s->l.c.ep, s->local.buf + at, 1, 0,
-						    s->peer.addr + at, s->peer.key));
-	else
-		FCT_POST(s->l.txcq,
-			 fi_write(s->l.c.ep, s->local.buf + at, CNTR_LEN, s->local.desc,
-				  0, s->peer.addr + at, s->peer.key, &s->ctx[i]));
+	FCT_POST(s->l.txcq, fct_op_post(s->l.c.ep, &op));
 	return 0;
 }
 

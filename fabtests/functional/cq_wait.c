@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Blocking on a completion queue. */
-#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
@@ -115,46 +114,6 @@ static int exchange_loop(enum fi_wait_obj wait, sleep_fn await)
 FCT_CASE_CALL(sread_loop, "thousands of round trips by fi_cq_sread",
 	      exchange_loop(FI_WAIT_UNSPEC, sleep_sread))
 
-FCT_CASE(sread_threshold, "FI_CQ_COND_THRESHOLD")
-{
-	struct fi_cq_attr attr = {.size = 64,
-				  .format = FI_CQ_FORMAT_DATA,
-				  .wait_obj = FI_WAIT_UNSPEC,
-				  .wait_cond = FI_CQ_COND_THRESHOLD};
-	struct fct_setup setup = {.caps = FI_MSG, .tx_size = 16, .rx_size = 16};
-	struct fi_cq_data_entry e[8];
-	struct fid_cq *cq = NULL;
-	unsigned int i, got = 0;
-	FCT_AUTO(fct_link_end) struct cq_side s = {0};
-	ssize_t n;
-	int ret;
-
-	FCT_DO(fct_link_open(&s.l, &setup));
-	ret = fi_cq_open(s.l.domain, &attr, &cq, NULL);
-	if (ret == -FI_ENOSYS || ret == -FI_EOPNOTSUPP || ret == -FI_EINVAL)
-		return fct_skip("FI_CQ_COND_THRESHOLD: %s", fi_strerror(-ret));
-	FCT_CALL(ret);
-	s.l.cqs[s.l.n_cqs++] = cq;
-	s.l.c.rxcq = cq;
-	FCT_DO(fct_conn_up(&s.l, &s.l.c));
-	FCT_DO(fct_mem_alloc(&s.l, &s.m, 64 * CQ_LEN, FI_SEND | FI_RECV));
-	for (i = 0; fct_is_server() && i < 4; i++)
-		FCT_DO(fct_cq_post_recv(&s, i));
-	FCT_DO(fct_barrier("receives posted"));
-	for (i = 0; fct_is_client() && i < 4; i++)
-		FCT_DO(fct_cq_post_send(&s, i));
-	/* The condition is a hint: fewer entries may be returned, but all must come. */
-	while (fct_is_server() && got < 4) {
-		n = fi_cq_sread(cq, e, 8, (void *)(uintptr_t)4, 20000 * (int)fct.scale);
-		FCT_CALL(n);
-		for (i = 0; i < (unsigned int)n; i++)
-			FCT_TRUE(e[i].op_context == &s.ctx[got + i]);
-		fct_note("%zd entries", n);
-		got += (unsigned int)n;
-	}
-	return fct_barrier("received");
-}
-
 struct sleeper {
 	struct fid_cq *cq;
 	atomic_bool done;
@@ -217,51 +176,6 @@ FCT_CASE(asleep_first, "a thread sleeps before its first endpoint is enabled")
 		FCT_EQ(z.n, 1);
 	}
 	return fct_barrier("received");
-}
-
-/* Looks that one signal may cost who only uses fi_trywait, poll and fi_cq_read. */
-#define SIGNAL_LOOKS 10
-
-/* As such a program does it; fails when it finds no rest. */
-static int come_to_rest(struct cq_side *s)
-{
-	struct fid *fid = &s->l.rxcq->fid;
-	struct pollfd pollfd = {.events = POLLIN};
-	struct fi_cq_data_entry e;
-	int i, ret;
-
-	FCT_CALL(fi_control(fid, FI_GETWAIT, &pollfd.fd));
-	for (i = 0; i < SIGNAL_LOOKS; i++) {
-		FCT_ERR(fi_cq_read(s->l.rxcq, &e, 1), -FI_EAGAIN);
-		ret = fi_trywait(s->l.fabric, &fid, 1);
-		if (ret == -FI_EAGAIN)
-			continue;
-		FCT_CALL(ret);
-		if (!poll(&pollfd, 1, 0))
-			return 0;
-	}
-	FCT_FAIL("fi_trywait or poll still says so after %d looks", i);
-	return 0;
-}
-
-FCT_CASE(signal_fd, "and one that polls the descriptor, once")
-{
-	struct pollfd pollfd = {.events = POLLIN};
-	FCT_AUTO(fct_link_end) struct cq_side s = {0};
-	int i, ret;
-
-	FCT_DO(up(&s, FI_WAIT_FD, 0));
-	FCT_CALL(fi_control(&s.l.rxcq->fid, FI_GETWAIT, &pollfd.fd));
-	for (i = 0; i < 3; i++) {
-		FCT_DO(come_to_rest(&s));
-		ret = fi_cq_signal(s.l.rxcq);
-		if (ret == -FI_ENOSYS || ret == -FI_EOPNOTSUPP)
-			return fct_skip("fi_cq_signal: %s", fi_strerror(-ret));
-		FCT_CALL(ret);
-		FCT_EQ(poll(&pollfd, 1, (int)(20000 * fct.scale)), 1);
-	}
-	FCT_DO(come_to_rest(&s));
-	return fct_barrier("at rest");
 }
 
 static int epoll_fd = -1;

@@ -12,7 +12,7 @@ fct_fault = %D%/fault.h %D%/fault_arm.c %D%/fault_calls.c %D%/fault_hook.c %D%/f
 	%D%/fault_step.h
 
 bin_PROGRAMS += %D%/fi_cairn_atomic %D%/fi_cairn_close %D%/fi_cairn_cm %D%/fi_cairn_cntr \
-	%D%/fi_cairn_commit %D%/fi_cairn_cq %D%/fi_cairn_dgram %D%/fi_cairn_end %D%/fi_cairn_eq \
+	%D%/fi_cairn_commit %D%/fi_cairn_cq %D%/fi_cairn_dgram %D%/fi_cairn_end \
 	%D%/fi_cairn_fault %D%/fi_cairn_file %D%/fi_cairn_getinfo %D%/fi_cairn_lost \
 	%D%/fi_cairn_many %D%/fi_cairn_mcast %D%/fi_cairn_mesh %D%/fi_cairn_mr %D%/fi_cairn_msg \
 	%D%/fi_cairn_process %D%/fi_cairn_rdm %D%/fi_cairn_refused %D%/fi_cairn_removed \
@@ -32,20 +32,19 @@ functional: $(filter %D%/%,$(bin_PROGRAMS)) $(provider_LTLIBRARIES) $(noinst_LTL
 %C%_fi_cairn_cm_SOURCES = %D%/cm.h %D%/cm_data.c %D%/cm_end.c %D%/cm_many.c \
 	%D%/cm_state.c %D%/cm_wait.c
 %C%_fi_cairn_cm_LDADD = $(fct_libs)
-%C%_fi_cairn_cntr_SOURCES = %D%/cntr.c %D%/cntr.h %D%/cntr_count.c %D%/cntr_value.c \
+%C%_fi_cairn_cntr_SOURCES = %D%/cntr.c %D%/cntr.h %D%/cntr_count.c \
 	%D%/cntr_wait.c
 %C%_fi_cairn_cntr_LDADD = $(fct_libs)
 %C%_fi_cairn_commit_SOURCES = %D%/durable.c %D%/durable.h %D%/durable_before.c \
 	%D%/durable_default.c %D%/durable_err.c %D%/durable_flow.c %D%/durable_forms.c \
 	%D%/durable_other.c %D%/durable_replay.c %D%/durable_without.c %D%/fi_cairn_commit.c
 %C%_fi_cairn_commit_LDADD = $(fct_libs)
-%C%_fi_cairn_cq_SOURCES = %D%/cq.c %D%/cq.h %D%/cq_open.c %D%/cq_read.c %D%/cq_wait.c
+%C%_fi_cairn_cq_SOURCES = %D%/cq.c %D%/cq.h %D%/cq_read.c %D%/cq_wait.c
 %C%_fi_cairn_cq_LDADD = $(fct_libs)
 %C%_fi_cairn_dgram_SOURCES = %D%/dgram.c %D%/dgram.h %D%/dgram_count.c %D%/dgram_forms.c \
 	%D%/dgram_lossy.c %D%/dgram_use.c
 %C%_fi_cairn_dgram_LDADD = $(fct_libs)
 %C%_fi_cairn_end_LDADD = $(fct_libs)
-%C%_fi_cairn_eq_LDADD = $(fct_libs)
 %C%_fi_cairn_fault_SOURCES = %D%/fault_dgram.c %D%/fi_cairn_fault.c $(fct_fault)
 %C%_fi_cairn_fault_LDADD = $(fct_libs) -ldl
 %C%_fi_cairn_file_SOURCES = %D%/fi_cairn_file.c %D%/file.c %D%/file.h %D%/file_recv.c \

@@ -70,7 +70,7 @@ part_others() {
 part_local() {
 	# shellcheck disable=SC2016
 	counted local 300 T1 '"$net" in a "$run_functional" -b "$programs" -p "$provider" \
-		-a "$ROUTE_A" -x process.fork_close '"${except[*]}"' getinfo eq close lost process'
+		-a "$ROUTE_A" -x process.fork_close '"${except[*]}"' getinfo close lost process'
 }
 
 part_fault() {
