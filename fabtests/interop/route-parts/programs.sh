@@ -82,7 +82,7 @@ part_fault() {
 }
 
 # What route does otherwise than a provider whose keys say what the memory is, or has no part in: fi_route(7).
-commit_except=(volatile unknown_key before before_volatile before_damaged stopped replay)
+commit_except=(unknown_key before before_volatile before_damaged stopped replay)
 
 part_commit() {
 	local n file=$work/pmem config=$work/pmem.conf text left=()
