@@ -50,8 +50,6 @@ functional: $(filter %D%/%,$(bin_PROGRAMS)) $(provider_LTLIBRARIES) $(noinst_LTL
 %C%_fi_cairn_file_SOURCES = %D%/fi_cairn_file.c %D%/file.c %D%/file.h %D%/file_recv.c \
 	%D%/file_send.c
 %C%_fi_cairn_file_LDADD = $(fct_libs)
-%C%_fi_cairn_getinfo_SOURCES = %D%/gi.c %D%/gi.h %D%/gi_addr.c \
-	%D%/gi_caps.c %D%/gi_open.c
 %C%_fi_cairn_getinfo_LDADD = $(fct_libs)
 %C%_fi_cairn_lost_SOURCES = %D%/fi_cairn_lost.c %D%/lost.c %D%/lost.h %D%/lost_kept.c \
 	%D%/lost_play.c %D%/lost_pmem.c %D%/lost_pmem_cq.c %D%/lost_where.c %D%/lost_where.h
