@@ -62,8 +62,7 @@ functional: $(filter %D%/%,$(bin_PROGRAMS)) $(provider_LTLIBRARIES) $(noinst_LTL
 %C%_fi_cairn_mcast_LDADD = $(fct_libs)
 %C%_fi_cairn_mesh_SOURCES = %D%/fi_cairn_mesh.c %D%/mesh.c %D%/mesh.h %D%/mesh_use.c
 %C%_fi_cairn_mesh_LDADD = $(fct_libs)
-%C%_fi_cairn_mr_SOURCES = %D%/mr_bad.c %D%/mr_pmem.c %D%/mr_reg.c \
-	%D%/mr_use.c
+%C%_fi_cairn_mr_SOURCES = %D%/mr_pmem.c %D%/mr_reg.c %D%/mr_use.c
 %C%_fi_cairn_mr_LDADD = $(fct_libs)
 %C%_fi_cairn_msg_SOURCES = %D%/forms.c %D%/forms.h %D%/msg_chain.c %D%/msg_comp.c %D%/msg_err.c \
 	%D%/msg_flow.c %D%/msg_forms.c %D%/msg_level.c
