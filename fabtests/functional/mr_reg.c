@@ -76,10 +76,10 @@ FCT_CASE(key, "requested keys are used, or ignored with FI_MR_PROV_KEY")
 }
 
 /* Closes what was registered although it was not to be. */
-static int refused(int ret, struct fid_mr *mr)
+static int refused(int ret, struct fid_mr **mr)
 {
 	if (!ret)
-		fi_close(&mr->fid);
+		fi_close(&(*mr)->fid);
 	FCT_REFUSED(ret);
 	return 0;
 }
@@ -93,7 +93,7 @@ FCT_CASE(bad_access, "unknown rights are refused")
 	FCT_DO(fct_link_open(&l, &setup));
 	return refused(fi_mr_reg(l.domain, buf, sizeof(buf), FI_SEND | 1ull << 63, 0, 1,
 				 0, &mr, NULL),
-		       mr);
+		       &mr);
 }
 
 FCT_CASE(iov_limit, "more pieces than mr_iov_limit are refused")
@@ -114,7 +114,7 @@ FCT_CASE(iov_limit, "more pieces than mr_iov_limit are refused")
 		iov[i] = (struct iovec){buf + 64 * i, 32};
 	FCT_CALL(fi_mr_regv(l.domain, iov, n, access, 0, 1, 0, &mr, NULL));
 	FCT_CALL(fi_close(&mr->fid));
-	return refused(fi_mr_regv(l.domain, iov, n + 1, access, 0, 2, 0, &mr, NULL), mr);
+	return refused(fi_mr_regv(l.domain, iov, n + 1, access, 0, 2, 0, &mr, NULL), &mr);
 }
 
 FCT_CASE(unmapped, "memory that is not there is refused with FI_MR_ALLOCATED")
@@ -132,7 +132,7 @@ FCT_CASE(unmapped, "memory that is not there is refused with FI_MR_ALLOCATED")
 	munmap(hole, len);
 	return refused(fi_mr_reg(l.domain, hole, len, FI_SEND | FI_RECV, 0, 1, 0, &mr,
 				 NULL),
-		       mr);
+		       &mr);
 }
 
 FCT_PROGRAM(.name = "fi_cairn_mr", .what = "Memory registration.")
