@@ -46,26 +46,25 @@ struct append {
 
 static int option(int val, const char *arg)
 {
-	const bool ops = val == 'o';
-	char *end = NULL;
-	uint64_t v;
+	uint64_t *n = val == 'E' ? &opt.seed : val == 'n' ? &opt.records : &opt.mib;
 
-	if (val == 'm') {
+	switch (val) {
+	case 'm':
 		opt.memory = arg;
 		return 0;
+	case 'o':
+		opt.compound = !strcmp(arg, "compound");
+		if (opt.compound || !strcmp(arg, "singleton"))
+			return 0;
+		break;
+	default:
+		*n = fct_number(arg, 1, val == 'L' ? 4096 : UINT64_MAX);
+		if (val != 'L' || *n % 2 == 0)
+			return *n ? 0 : -1;
 	}
-	if (ops && (!strcmp(arg, "singleton") || !strcmp(arg, "compound"))) {
-		opt.compound = *arg == 'c';
-		return 0;
-	}
-	v = strtoull(arg, &end, 0);
-	if (ops || !*arg || *end || !v || (val == 'L' && (v % 2 || v > 4096))) {
-		fprintf(stderr, "fi_cairn_append: '%s' is not what -%c takes (--help)\n",
-			arg, val);
-		return -1;
-	}
-	*(val == 'E' ? &opt.seed : val == 'n' ? &opt.records : &opt.mib) = v;
-	return 0;
+	fprintf(stderr, "fi_cairn_append: '%s' is not what -%c takes (--help)\n", arg,
+		val);
+	return -1;
 }
 
 static int map_memory(struct append *a)

@@ -14,17 +14,9 @@ static const struct option options[] = {
 
 static int option(int val, const char *arg)
 {
-	char *end;
-	unsigned long n = strtoul(arg, &end, 10);
-
 	(void)val;
-	if (*end || n < 16 || n > MANY_MOST) {
-		fprintf(stderr, "fi_cairn_many: '%s' is not a number from 16 to %u\n",
-			arg, MANY_MOST);
-		return -1;
-	}
-	fct_many_count = (uint32_t)n;
-	return 0;
+	fct_many_count = (uint32_t)fct_number(arg, 16, MANY_MOST);
+	return fct_many_count ? 0 : -1;
 }
 
 FCT_PROGRAM(.name = "fi_cairn_many", .what = "Many connections at once.",

@@ -14,17 +14,9 @@ static const struct option options[] = {
 
 static int option(int val, const char *arg)
 {
-	char *end;
-	unsigned long n = strtoul(arg, &end, 10);
-
 	(void)val;
-	if (*end || n < 1 || n > RDM_MOST) {
-		fprintf(stderr, "fi_cairn_rdm: '%s' is not a number from 1 to %u\n", arg,
-			RDM_MOST);
-		return -1;
-	}
-	fct_rdm_count = (uint32_t)n;
-	return 0;
+	fct_rdm_count = (uint32_t)fct_number(arg, 1, RDM_MOST);
+	return fct_rdm_count ? 0 : -1;
 }
 
 FCT_PROGRAM(.name = "fi_cairn_rdm",

@@ -9,58 +9,36 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include "close_order.h"
 
 /* ---- runs ---- */
 
-struct outcome {
-	enum fct_result result;
-	char why[FCT_WHY_LEN];
-};
-
 static bool on_software_device(void)
 {
 	return getenv("LD_PRELOAD") && strstr(getenv("LD_PRELOAD"), "simverbs");
 }
 
-static _Noreturn void run(struct outcome *o, int (*fn)(unsigned int nth),
-			  unsigned int nth)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	fct_watchdog();
-	fn(nth);
-	o->result = fct.result;
-	snprintf(o->why, sizeof(o->why), "%s", fct.why);
-	exit(0);
-}
-
 /* In a process of its own. */
 static int apart(int (*fn)(unsigned int nth), unsigned int nth)
 {
-	struct outcome *o = mmap(NULL, sizeof(*o), PROT_READ | PROT_WRITE,
-				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	int how;
+	struct fct_outcome *o = fct_child_memory(sizeof(*o));
+	char name[32];
 	pid_t pid;
+	int ret;
 
-	FCT_TRUE(o != MAP_FAILED);
-	fflush(stdout);
-	pid = fork();
-	if (!pid)
-		run(o, fn, nth);
-	FCT_TRUE(pid > 0 && waitpid(pid, &how, 0) == pid);
-	if (WIFSIGNALED(how) || WEXITSTATUS(how))
-		FCT_FAIL("run %u ended with %s %d", nth,
-			 WIFSIGNALED(how) ? "signal" : "status",
-			 WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how));
-	if (o->result == FCT_FAIL)
-		FCT_FAIL("run %u: %s", nth, o->why);
-	return o->result == FCT_SKIP ? fct_skip("%s", o->why) : 0;
+	FCT_TRUE(o);
+	pid = fct_child();
+	if (!pid) {
+		fn(nth);
+		fct_child_end(o);
+	}
+	snprintf(name, sizeof(name), "run %u", nth);
+	ret = fct_child_join(pid, name, o);
+	munmap(o, sizeof(*o));
+	return ret;
 }
 
 /* Takes the device away from this process: simverbs(1), TAKING A DEVICE AWAY. */

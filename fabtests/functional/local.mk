@@ -3,8 +3,10 @@
 # the files of its cases; the harness (fct_*) is shared.
 noinst_LIBRARIES += %D%/libfct.a
 %C%_libfct_a_SOURCES = %D%/fct.h %D%/fct_ctl.c %D%/fct_event.c %D%/fct_fabric.h %D%/fct_frame.c \
+%C%_libfct_a_SOURCES = %D%/fct.h %D%/fct_child.c %D%/fct_ctl.c %D%/fct_event.c %D%/fct_fabric.h %D%/fct_frame.c \
 	%D%/fct_frame.h %D%/fct_info.c %D%/fct_link.c %D%/fct_main.c %D%/fct_mem.c %D%/fct_op.c %D%/fct_op.h %D%/fct_opts.c \
 	%D%/fct_progress.c %D%/fct_report.c %D%/fct_wait.c
+	%D%/fct_progress.c %D%/fct_report.c %D%/fct_used.c %D%/fct_wait.c
 fct_libs = %D%/libfct.a $(LIBFABRIC_LIBS) $(CRYPTO_LIBS) -lpthread
 
 # Calls of the C library and of verbs that fail.
