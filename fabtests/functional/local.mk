@@ -2,10 +2,8 @@
 # Functional tests: two-process programs for any provider. One program is one fi_cairn_*.c and
 # the files of its cases; the harness (fct_*) is shared.
 noinst_LIBRARIES += %D%/libfct.a
-%C%_libfct_a_SOURCES = %D%/fct.h %D%/fct_ctl.c %D%/fct_event.c %D%/fct_fabric.h %D%/fct_frame.c \
 %C%_libfct_a_SOURCES = %D%/fct.h %D%/fct_child.c %D%/fct_ctl.c %D%/fct_event.c %D%/fct_fabric.h %D%/fct_frame.c \
 	%D%/fct_frame.h %D%/fct_info.c %D%/fct_link.c %D%/fct_main.c %D%/fct_mem.c %D%/fct_op.c %D%/fct_op.h %D%/fct_opts.c \
-	%D%/fct_progress.c %D%/fct_report.c %D%/fct_wait.c
 	%D%/fct_progress.c %D%/fct_report.c %D%/fct_used.c %D%/fct_wait.c
 fct_libs = %D%/libfct.a $(LIBFABRIC_LIBS) $(CRYPTO_LIBS) -lpthread
 
@@ -54,7 +52,7 @@ functional: $(filter %D%/%,$(bin_PROGRAMS)) $(provider_LTLIBRARIES) $(noinst_LTL
 %C%_fi_cairn_file_LDADD = $(fct_libs)
 %C%_fi_cairn_getinfo_LDADD = $(fct_libs)
 %C%_fi_cairn_lost_SOURCES = %D%/fi_cairn_lost.c %D%/lost.c %D%/lost.h %D%/lost_kept.c \
-	%D%/lost_play.c %D%/lost_pmem.c %D%/lost_pmem_cq.c %D%/lost_where.c %D%/lost_where.h
+	%D%/lost_play.c %D%/lost_pmem.c %D%/lost_pmem_cq.c
 %C%_fi_cairn_lost_LDADD = $(fct_libs)
 %C%_fi_cairn_many_SOURCES = %D%/fi_cairn_many.c %D%/many.c %D%/many.h %D%/many_conns.c \
 	%D%/many_storm.c

@@ -27,13 +27,13 @@ struct routed_op {
 };
 
 struct routed_conn {
-	struct fct_conn c;
+	struct fct_conn c; /* first */
 	uint32_t index;
 	unsigned int shutdowns;
 	uint32_t busy; /* operations that are not receives */
 	uint64_t posted, done;
 	uint64_t arrived; /* receives that have ended well */
-	uint64_t bytes;
+	uint64_t bytes;	  /* of operations that have ended well */
 };
 
 struct routed {
@@ -66,6 +66,9 @@ struct routed_options {
 };
 
 extern struct routed_options fct_routed;
+
+/* A shell begins to run fct_routed.end. */
+int fct_routed_command(pid_t *pid);
 
 /* --- routed.c --- */
 
@@ -100,10 +103,24 @@ int fct_routed_read(struct routed *r, struct routed_conn *conn, void *buf, size_
 
 /* One completion: 1, 0: there is none, < 0. */
 int fct_routed_look(struct routed *r);
+/* Whose endpoint this is; NULL: no connection's. */
+struct routed_conn *fct_routed_conn_of(struct routed *r, fid_t fid);
 /* One event, which has to be FI_SHUTDOWN: the same. */
 int fct_routed_event(struct routed *r);
 /* Until no more than so many are busy. */
 int fct_routed_await(struct routed *r, uint32_t busy, const char *what);
+
+/* Reads of r->peer, all at once, which are counted in conn[].bytes. */
+struct routed_reading {
+	uint32_t count;	 /* connections, the first ones */
+	uint32_t window; /* outstanding on each; r->local has room for them */
+	size_t len;
+	uint64_t ms, least; /* so long, and so many reads of all together */
+};
+
+int fct_routed_read_all(struct routed *r, const struct routed_reading *how, double *rate);
+/* Fails unless the Jain index of conn[].bytes is that high. */
+int fct_routed_fair(struct routed *r, double least);
 
 /* The last message: who waits for it looks all the time, so that it answers in time. */
 int fct_routed_stop_arm(struct routed *r);
@@ -113,10 +130,6 @@ int fct_routed_until_stop(struct routed *r);
 /* For people, whatever is shown besides. */
 void fct_routed_say(const struct routed *r, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* How even conn[].bytes are: (sum of x)^2 / (n * sum of x^2), Jain, Chiu and Hawe,
- * DEC-TR-301. */
-double fct_routed_jain(const struct routed *r);
-/* KiB that a process has in memory; < 0: unknown. */
-long fct_routed_resident(pid_t pid);
+void fct_routed_sort(uint64_t *values, size_t count);
 
 #endif
