@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "fct_op.h"
 #include "routed.h"
 
 #define CQ_MOST 65536u
@@ -84,7 +83,8 @@ void fct_routed_end(void *routed)
 
 /* --- Operations --- */
 
-struct routed_op *fct_routed_take(struct routed *r, struct routed_conn *conn)
+/* NULL: all are busy. */
+static struct routed_op *take(struct routed *r, struct routed_conn *conn)
 {
 	struct routed_op *op = r->free;
 
@@ -101,7 +101,7 @@ struct routed_op *fct_routed_take(struct routed *r, struct routed_conn *conn)
 	return op;
 }
 
-void fct_routed_give(struct routed *r, struct routed_op *op)
+static void give(struct routed *r, struct routed_op *op)
 {
 	op->busy = false;
 	op->next = r->free;
@@ -111,10 +111,10 @@ void fct_routed_give(struct routed *r, struct routed_op *op)
 		op->conn->busy--;
 }
 
-static int post(struct routed *r, struct routed_conn *conn, const struct fct_op *what,
-		uint64_t number)
+int fct_routed_post(struct routed *r, struct routed_conn *conn, const struct fct_op *what,
+		    uint32_t kind, uint64_t number)
 {
-	struct routed_op *op = fct_routed_take(r, conn);
+	struct routed_op *op = take(r, conn);
 	struct fct_op o = *what;
 	ssize_t ret;
 
@@ -123,12 +123,13 @@ static int post(struct routed *r, struct routed_conn *conn, const struct fct_op 
 	op->receives = o.form == FCT_RECV;
 	conn->busy -= op->receives;
 	op->len = o.len;
+	op->kind = kind;
 	op->number = number;
 	o.desc = r->local.desc;
 	o.ctx = &op->ctx;
 	ret = fct_op_post(conn->c.ep, &o);
 	if (ret)
-		fct_routed_give(r, op);
+		give(r, op);
 	else
 		conn->posted += !op->receives;
 	return (int)ret;
@@ -137,40 +138,42 @@ static int post(struct routed *r, struct routed_conn *conn, const struct fct_op 
 int fct_routed_send(struct routed *r, struct routed_conn *conn, const void *buf,
 		    size_t len, uint64_t number)
 {
-	return post(r, conn,
-		    &(struct fct_op){.form = FCT_SEND, .buf = (void *)buf, .len = len},
-		    number);
+	return fct_routed_post(
+		r, conn,
+		&(struct fct_op){.form = FCT_SEND, .buf = (void *)buf, .len = len}, 0,
+		number);
 }
 
 int fct_routed_recv(struct routed *r, struct routed_conn *conn, void *buf, size_t len,
 		    uint64_t number)
 {
-	return post(r, conn, &(struct fct_op){.form = FCT_RECV, .buf = buf, .len = len},
-		    number);
+	return fct_routed_post(r, conn,
+			       &(struct fct_op){.form = FCT_RECV, .buf = buf, .len = len},
+			       0, number);
 }
 
 int fct_routed_write(struct routed *r, struct routed_conn *conn, const void *buf,
 		     size_t len, const struct fct_target *to, uint64_t number)
 {
-	return post(r, conn,
-		    &(struct fct_op){.form = FCT_WRITE,
-				     .buf = (void *)buf,
-				     .len = len,
-				     .addr = to->addr,
-				     .key = to->key},
-		    number);
+	return fct_routed_post(r, conn,
+			       &(struct fct_op){.form = FCT_WRITE,
+						.buf = (void *)buf,
+						.len = len,
+						.addr = to->addr,
+						.key = to->key},
+			       0, number);
 }
 
 int fct_routed_read(struct routed *r, struct routed_conn *conn, void *buf, size_t len,
 		    const struct fct_target *from, uint64_t number)
 {
-	return post(r, conn,
-		    &(struct fct_op){.form = FCT_READ,
-				     .buf = buf,
-				     .len = len,
-				     .addr = from->addr,
-				     .key = from->key},
-		    number);
+	return fct_routed_post(r, conn,
+			       &(struct fct_op){.form = FCT_READ,
+						.buf = buf,
+						.len = len,
+						.addr = from->addr,
+						.key = from->key},
+			       0, number);
 }
 
 /* --- Their ends --- */
@@ -188,7 +191,7 @@ static int completed(struct routed *r, const void *context, int err)
 	op->conn->arrived += !err && op->receives;
 	op->conn->done += !err && !op->receives;
 	op->conn->bytes += err ? 0 : op->len;
-	fct_routed_give(r, op);
+	give(r, op);
 	if (r->ended)
 		return r->ended(r, op, err);
 	if (err)

@@ -8,7 +8,7 @@
 #ifndef FCT_ROUTED_H
 #define FCT_ROUTED_H
 
-#include "fct_fabric.h"
+#include "fct_op.h"
 
 #define ROUTED_ROUTERS 8u
 
@@ -86,12 +86,10 @@ int fct_routed_open(struct routed *r, const struct routed_size *size);
 /* For FCT_AUTO: of a struct routed, or one that begins with it. */
 void fct_routed_end(void *routed);
 
-/* NULL: all are busy. */
-struct routed_op *fct_routed_take(struct routed *r, struct routed_conn *conn);
-/* The call that it was taken for was refused. */
-void fct_routed_give(struct routed *r, struct routed_op *op);
-
-/* Posts it and returns what libfabric returned; -FI_EAGAIN: the stock is empty, too. */
+/* Posts it, with the local memory, and returns what libfabric returned; -FI_EAGAIN: the
+ * stock is empty, too. kind and number are the case's. */
+int fct_routed_post(struct routed *r, struct routed_conn *conn, const struct fct_op *what,
+		    uint32_t kind, uint64_t number);
 int fct_routed_send(struct routed *r, struct routed_conn *conn, const void *buf,
 		    size_t len, uint64_t number);
 int fct_routed_recv(struct routed *r, struct routed_conn *conn, void *buf, size_t len,
