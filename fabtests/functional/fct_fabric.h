@@ -84,6 +84,7 @@ struct fct_link {
 	struct fid_domain *domain;
 	struct fid_eq *eq;
 	struct fid_pep *pep;	    /* server */
+	struct fid_av *av;	    /* of endpoints without connections */
 	struct fid_cq *txcq, *rxcq; /* the same unless s.split_cq */
 	char node[64], service[16]; /* where the server listens */
 	struct fct_conn c;	    /* the first connection */
@@ -170,6 +171,14 @@ int fct_link_listen_alone(struct fct_link *l, const struct fct_setup *s,
  * fits. s: NULL for messages and all defaults.
  */
 int fct_link_open(struct fct_link *l, const struct fct_setup *s);
+/*
+ * For endpoints without connections: up to and including queues and an address vector, on
+ * both sides; with an event queue where insertions or joins are events. Then one endpoint
+ * more, bound and enabled.
+ */
+int fct_plain_open(struct fct_link *l, const struct fct_setup *s, const char *node,
+		   const struct fi_av_attr *av);
+int fct_plain_ep(struct fct_link *l, struct fct_conn *c);
 int fct_cq_open(struct fct_link *l, size_t size, enum fi_cq_format format,
 		enum fi_wait_obj wait, struct fid_cq **cq);
 /* fct_link_down closes it, after the connections. */

@@ -143,6 +143,47 @@ int fct_link_open(struct fct_link *l, const struct fct_setup *s)
 	return fct_barrier("opened");
 }
 
+static int open_av(struct fct_link *l, struct fi_av_attr av)
+{
+	int ret;
+
+	if (av.type == FI_AV_UNSPEC)
+		av.type = FI_AV_TABLE;
+	ret = fi_av_open(l->domain, &av, &l->av, NULL);
+	if (ret == -FI_ENOSYS || ret == -FI_EOPNOTSUPP)
+		return fct_skip("fi_av_open: %s", fi_strerror(-ret));
+	FCT_CALL(ret);
+	FCT_DO(fct_keep(l, &l->av->fid));
+	/* fi_av_bind is deprecated in libfabric 2.x. */
+	if (av.flags & FI_EVENT)
+		FCT_CALL(l->av->fid.ops->bind(&l->av->fid, &l->eq->fid, 0));
+	return 0;
+}
+
+int fct_plain_open(struct fct_link *l, const struct fct_setup *s, const char *node,
+		   const struct fi_av_attr *av)
+{
+	struct fi_eq_attr eq = {.wait_obj = FI_WAIT_UNSPEC};
+
+	link_init(l, s);
+	FCT_DO(skip_if_unsupported(l, fct_getinfo(&l->s, node, NULL, &l->info)));
+	if (fct.ctl >= 0)
+		FCT_DO(fct_barrier("offered"));
+	FCT_CALL(fi_fabric(l->info->fabric_attr, &l->fabric, l));
+	if ((av->flags & FI_EVENT) || (s->caps & FI_MULTICAST))
+		FCT_CALL(fi_eq_open(l->fabric, &eq, &l->eq, NULL));
+	FCT_CALL(fi_domain(l->fabric, l->info, &l->domain, l));
+	FCT_DO(open_av(l, *av));
+	return open_cqs(l);
+}
+
+int fct_plain_ep(struct fct_link *l, struct fct_conn *c)
+{
+	c->info = fi_dupinfo(l->info);
+	FCT_TRUE(c->info);
+	return fct_ep_open(l, c, c->info);
+}
+
 int fct_keep(struct fct_link *l, fid_t fid)
 {
 	if (l->n_kept == FCT_MAX_KEPT) {
@@ -162,7 +203,10 @@ int fct_ep_open(struct fct_link *l, struct fct_conn *c, struct fi_info *info)
 	FCT_CALL(fi_endpoint(l->domain, info, &c->ep, c));
 	c->next = l->conns;
 	l->conns = c;
-	FCT_CALL(fi_ep_bind(c->ep, &l->eq->fid, 0));
+	if (l->eq)
+		FCT_CALL(fi_ep_bind(c->ep, &l->eq->fid, 0));
+	if (l->av)
+		FCT_CALL(fi_ep_bind(c->ep, &l->av->fid, 0));
 	if (txcq == rxcq && l->s.tx_bind == l->s.rx_bind) {
 		FCT_CALL(fi_ep_bind(c->ep, &txcq->fid, tx | rx));
 	} else {

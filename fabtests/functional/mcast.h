@@ -27,7 +27,6 @@ struct mcast_ep {
 
 struct mcast {
 	struct fct_link l;
-	struct fid_av *av;
 	struct mcast_ep ep[MCAST_EPS];
 	struct fid_mc *mc[2 * MCAST_EPS]; /* closed by mcast_down; NULL: none */
 	bool ethernet;

@@ -198,7 +198,7 @@ FCT_CASE(mixed, "endpoints with and without multicast reach each other")
 	FCT_CALL(fi_getname(&m.ep[0].c.ep->fid, mine, &len));
 	FCT_EQ(len, sizeof(mine));
 	FCT_DO(fct_exchange("name", mine, theirs, sizeof(mine)));
-	FCT_EQ(fi_av_insert(m.av, theirs, 1, &peer, 0, NULL), 1);
+	FCT_EQ(fi_av_insert(m.l.av, theirs, 1, &peer, 0, NULL), 1);
 	FCT_DO(mcast_post(&m, 0, 0));
 	FCT_DO(fct_barrier("posted"));
 	FCT_DO(mcast_send(&m, 0, peer, LEN, 8));
