@@ -156,8 +156,7 @@ static int excess_client(struct fct_link *l, bool *refused)
 	int ret;
 
 	fct_fill(data, sizeof(data), 77);
-	c->info = fi_dupinfo(l->info);
-	FCT_DO(fct_ep_open(l, c, c->info));
+	FCT_DO(fct_ep_new(l, c));
 	ret = fi_connect(c->ep, l->info->dest_addr, data, sizeof(data));
 	fct_note("fi_connect with %zu bytes returned %d", sizeof(data), ret);
 	*refused = ret < 0;

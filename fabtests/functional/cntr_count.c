@@ -85,16 +85,13 @@ FCT_CASE(errors, "failures are counted apart")
 	struct fct_setup setup = fct_cntr_setup();
 	FCT_AUTO(fct_link_end) struct cntr_side s = {0};
 	struct fi_cq_err_entry err;
-	struct fct_wait w;
 
 	FCT_DO(fct_cntr_up(&s, &setup));
 	if (fct_is_client()) {
 		FCT_POST(s.l.txcq,
 			 fi_write(s.l.c.ep, s.local.buf, CNTR_LEN, s.local.desc, 0,
 				  s.peer.addr, s.peer.key + 12345, &s.ctx[0]));
-		fct_wait_init(&w, "the failure to be counted");
-		while (!fi_cntr_readerr(s.tx))
-			FCT_DO(fct_wait_again(&w));
+		FCT_WAIT_WHILE(!fi_cntr_readerr(s.tx), "the failure to be counted", 0);
 		FCT_EQ(fi_cntr_readerr(s.tx), 1);
 		FCT_EQ(fi_cntr_read(s.tx), 0);
 		FCT_DO(fct_comp_err(s.l.txcq, &err, "the failed write"));

@@ -140,16 +140,13 @@ static void end_asleep(const char *name)
 
 static int receive_asleep(struct cq_side *s, struct sleeper *z)
 {
-	struct fct_wait w;
-
 	/* Whether it sleeps by then changes what is tested, not what comes out. */
 	usleep(20000);
 	FCT_DO(fct_conn_up(&s->l, &s->l.c));
 	FCT_DO(fct_cq_post_recv(s, 0));
 	FCT_DO(fct_barrier("receive posted"));
-	fct_wait_init(&w, "a thread in fi_cq_sread to have the message");
-	while (!atomic_load(&z->done))
-		FCT_DO(fct_wait_again(&w));
+	FCT_WAIT_WHILE(!atomic_load(&z->done),
+		       "a thread in fi_cq_sread to have the message", 0);
 	return 0;
 }
 

@@ -90,7 +90,7 @@ int dgram_up_as(struct dgram *d, const struct dgram_how *how)
 		d->prefix = d->l.info->ep_attr->msg_prefix_size;
 	if (s.shared_rx)
 		FCT_DO(open_shared(d));
-	FCT_DO(fct_plain_ep(&d->l, &d->c));
+	FCT_DO(fct_ep_new(&d->l, &d->c));
 	FCT_DO(introduce(d, how->stranger));
 	FCT_DO(fct_mem_alloc(&d->l, &d->tx, d->max, FI_SEND));
 	FCT_DO(fct_mem_alloc(&d->l, &d->rx, DGRAM_SLOTS * slot_len(d), FI_RECV));

@@ -116,7 +116,7 @@ FCT_CASE(shared, "two endpoints have their receives in common")
 	unsigned int i;
 
 	FCT_DO(dgram_up_as(&d, &how));
-	FCT_DO(fct_plain_ep(&d.l, &second));
+	FCT_DO(fct_ep_new(&d.l, &second));
 	FCT_DO(dgram_names(&d, &second, name));
 	peer[0] = d.peer;
 	FCT_EQ(fi_av_insert(d.l.av, name, 1, &peer[1], 0, NULL), 1);

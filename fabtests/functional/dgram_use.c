@@ -100,11 +100,10 @@ FCT_CASE(unknown, "FI_SOURCE_ERR: an unknown sender's address can be used")
 static int expect_dropped(struct dgram *d, uint64_t before)
 {
 	uint64_t now = before;
-	struct fct_wait w;
 
-	fct_wait_init(&w, "dropped datagrams to be counted");
-	while (dgram_counter(d->l.info, "ud_no_receive", &now) && now - before < DROPPED)
-		FCT_DO(fct_wait_again(&w));
+	FCT_WAIT_WHILE(dgram_counter(d->l.info, "ud_no_receive", &now) &&
+			       now - before < DROPPED,
+		       "dropped datagrams to be counted", 0);
 	return 0;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Many at a time, ways of waiting, and targets that are busy, idle or stopped. */
 #include <signal.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "durable.h"
@@ -178,34 +177,15 @@ struct place {
 	int32_t pid;
 };
 
-/* Has the process noticed the signal? */
-static bool stands_still(int32_t pid)
-{
-	char path[64], state = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	f = fopen(path, "r");
-	if (!f)
-		return false;
-	if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
-		state = 0;
-	fclose(f);
-	return state == 'T';
-}
-
 /* The write that needs the target ends, with an error if it is not durable; a plain one
  * is not concerned. */
 static int write_to_stopped(struct durable *d, int32_t pid)
 {
 	struct fi_cq_err_entry err = {0};
 	struct fi_cq_data_entry e;
-	struct fct_wait w;
 	int ret;
 
-	fct_wait_init(&w, "the target to stand still");
-	while (!stands_still(pid))
-		FCT_DO(fct_wait_again(&w));
+	FCT_DO(fct_child_still(pid));
 	FCT_POST(d->l.txcq, fct_durable_post(d, 0, 64, FI_COMMIT_COMPLETE | FI_COMPLETION,
 					     &d->ctx[0]));
 	ret = fct_cq_next(d->l.txcq, &e, "the durable write");

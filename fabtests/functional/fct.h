@@ -334,6 +334,24 @@ void fct_wait_init(struct fct_wait *w, const char *what);
 int fct_wait_again(struct fct_wait *w);
 /* The same after a wait of the caller's own: only looks at the deadline and the peer. */
 int fct_wait_check(struct fct_wait *w);
+/*
+ * As long as the condition holds, looks: 1, 0: nothing was there, < 0: recorded, and -1
+ * is returned. What is waited for is given time again whenever there was something.
+ */
+#define FCT_WAIT_WHILE(condition, waited_for, look)             \
+	do {                                                    \
+		struct fct_wait w_;                             \
+		int ret_;                                       \
+                                                                \
+		fct_wait_init(&w_, waited_for);                 \
+		while (condition) {                             \
+			FCT_GET(ret_, look);                    \
+			if (ret_)                               \
+				fct_wait_init(&w_, waited_for); \
+			else                                    \
+				FCT_DO(fct_wait_again(&w_));    \
+		}                                               \
+	} while (0)
 void fct_watchdog(void); /* starts the deadline of the whole run */
 void fct_watchdog_stop(void);
 void fct_doing(const char *what); /* for the watchdog's message; what must live on */
@@ -369,6 +387,8 @@ int fct_child_result(const char *name, const struct fct_outcome *o, int how);
 int fct_child_join(pid_t pid, const char *name, const struct fct_outcome *o);
 /* Waits for one of them, whose pid is 0 from then on. */
 int fct_child_next(pid_t *pids, uint32_t count, uint32_t *which, int *how);
+/* Until the process, which was told to stop, stands still. */
+int fct_child_still(pid_t pid);
 /* Ends those that still run. */
 void fct_child_kill(pid_t *pids, uint32_t count);
 

@@ -93,6 +93,27 @@ int fct_child_next(pid_t *pids, uint32_t count, uint32_t *which, int *how)
 	}
 }
 
+static bool stands_still(pid_t pid)
+{
+	char path[64], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "r");
+	if (!f)
+		return false;
+	if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	fclose(f);
+	return state == 'T';
+}
+
+int fct_child_still(pid_t pid)
+{
+	FCT_WAIT_WHILE(!stands_still(pid), "a process to stand still", 0);
+	return 0;
+}
+
 void fct_child_kill(pid_t *pids, uint32_t count)
 {
 	for (; count; count--, pids++) {

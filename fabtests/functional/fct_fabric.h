@@ -173,18 +173,19 @@ int fct_link_listen_alone(struct fct_link *l, const struct fct_setup *s,
 int fct_link_open(struct fct_link *l, const struct fct_setup *s);
 /*
  * For endpoints without connections: up to and including queues and an address vector, on
- * both sides; with an event queue where insertions or joins are events. Then one endpoint
- * more, bound and enabled.
+ * both sides; with an event queue where insertions or joins are events. Endpoints are
+ * opened by fct_ep_new.
  */
 int fct_plain_open(struct fct_link *l, const struct fct_setup *s, const char *node,
 		   const struct fi_av_attr *av);
-int fct_plain_ep(struct fct_link *l, struct fct_conn *c);
 int fct_cq_open(struct fct_link *l, size_t size, enum fi_cq_format format,
 		enum fi_wait_obj wait, struct fid_cq **cq);
 /* fct_link_down closes it, after the connections. */
 int fct_keep(struct fct_link *l, fid_t fid);
-/* An endpoint on info with everything bound and enabled; info stays the caller's. */
+/* An endpoint on info with everything bound and enabled; info stays the caller's. The
+ * same on a copy of the link's info. */
 int fct_ep_open(struct fct_link *l, struct fct_conn *c, struct fi_info *info);
+int fct_ep_new(struct fct_link *l, struct fct_conn *c);
 /*
  * The parts of connecting, of which fct_conn_up is all. fct_conn_open: the client enables
  * an endpoint and starts connecting, the server waits for the request and enables an

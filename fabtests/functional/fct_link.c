@@ -177,13 +177,6 @@ int fct_plain_open(struct fct_link *l, const struct fct_setup *s, const char *no
 	return open_cqs(l);
 }
 
-int fct_plain_ep(struct fct_link *l, struct fct_conn *c)
-{
-	c->info = fi_dupinfo(l->info);
-	FCT_TRUE(c->info);
-	return fct_ep_open(l, c, c->info);
-}
-
 int fct_keep(struct fct_link *l, fid_t fid)
 {
 	if (l->n_kept == FCT_MAX_KEPT) {
@@ -219,11 +212,16 @@ int fct_ep_open(struct fct_link *l, struct fct_conn *c, struct fi_info *info)
 	return 0;
 }
 
-int fct_conn_ask(struct fct_link *l, struct fct_conn *c, const void *data, size_t len)
+int fct_ep_new(struct fct_link *l, struct fct_conn *c)
 {
 	c->info = fi_dupinfo(l->info);
 	FCT_TRUE(c->info);
-	FCT_DO(fct_ep_open(l, c, c->info));
+	return fct_ep_open(l, c, c->info);
+}
+
+int fct_conn_ask(struct fct_link *l, struct fct_conn *c, const void *data, size_t len)
+{
+	FCT_DO(fct_ep_new(l, c));
 	FCT_CALL(fi_connect(c->ep, l->info->dest_addr, data, len));
 	return 0;
 }

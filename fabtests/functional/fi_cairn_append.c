@@ -14,7 +14,7 @@
 
 #include <rdma/fi_ext_cairn.h>
 #include "append.h"
-#include "fct_fabric.h"
+#include "fct_op.h"
 
 #define PIECE (2u << 20) /* of which a devdax is mapped */
 #define DEPTH 8
@@ -92,20 +92,14 @@ static int map_memory(struct append *a)
 
 static int serve(struct append *a)
 {
-	const uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE;
 	struct fct_target mine = {0};
-	struct fct_link *l = &a->l;
 	struct append_found found;
 	uint64_t appended;
 
 	FCT_DO(map_memory(a));
 	memset(a->memory, 0, a->len);
-	FCT_CALL(fi_mr_reg(l->domain, a->memory, a->len, access, 0, fct.next_key++,
-			   FI_RMA_PMEM, &a->mr, NULL));
-	mine.len = a->len;
-	mine.key = fi_mr_key(a->mr);
-	if (l->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
-		mine.addr = (uintptr_t)a->memory;
+	FCT_DO(fct_pmem_reg(&a->l, a->memory, a->len, FI_REMOTE_READ | FI_REMOTE_WRITE,
+			    &a->mr, &mine));
 	FCT_DO(fct_tell("log", &mine, sizeof(mine)));
 	FCT_DO(fct_hear("appended", &appended, sizeof(appended)));
 	fct_append_look(a->memory, a->len, opt.seed, &found);
@@ -122,21 +116,19 @@ static struct slot *slot_of(struct append *a, uint64_t append)
 	return (struct slot *)(void *)a->words.buf + append % DEPTH;
 }
 
-static ssize_t post(struct append *a, const void *buf, void *desc, size_t len,
-		    uint64_t at, uint64_t flags)
+static ssize_t post(struct append *a, void *buf, void *desc, size_t len, uint64_t at,
+		    uint64_t flags)
 {
-	struct iovec iov = {(void *)buf, len};
-	struct fi_rma_iov to = {a->log.addr + at, len, a->log.key};
-	const struct fi_msg_rma msg = {
-		.msg_iov = &iov,
-		.desc = &desc,
-		.iov_count = 1,
-		.rma_iov = &to,
-		.rma_iov_count = 1,
-		.context = &slot_of(a, a->posted)->ctx,
-	};
+	const struct fct_op op = {.form = FCT_WRITEMSG,
+				  .buf = buf,
+				  .len = len,
+				  .desc = desc,
+				  .addr = a->log.addr + at,
+				  .key = a->log.key,
+				  .flags = FI_COMMIT_COMPLETE | flags,
+				  .ctx = &slot_of(a, a->posted)->ctx};
 
-	return fi_writemsg(a->l.c.ep, &msg, FI_COMMIT_COMPLETE | flags);
+	return fct_op_post(a->l.c.ep, &op);
 }
 
 static ssize_t post_record(struct append *a)

@@ -101,15 +101,7 @@ static int look_at_events(struct side *s)
 
 static int await_ended(struct side *s, struct fid_cq *cq)
 {
-	struct fct_wait w;
-	int ret = 0;
-
-	fct_wait_init(&w, "the end of every operation");
-	while (s->ended < s->posted) {
-		FCT_GET(ret, look(s, cq));
-		if (!ret)
-			FCT_DO(fct_wait_again(&w));
-	}
+	FCT_WAIT_WHILE(s->ended < s->posted, "the end of every operation", look(s, cq));
 	return 0;
 }
 
@@ -118,8 +110,6 @@ static int other_connection(struct side *s, uint64_t seed)
 {
 	const unsigned int before = s->others;
 	struct fid_ep *ep = s->l.c.ep;
-	struct fct_wait w;
-	int ret;
 
 	if (fct_is_server())
 		FCT_CALL(fi_recv(ep, s->message.buf, LEN, s->message.desc, 0, &s->other));
@@ -128,12 +118,8 @@ static int other_connection(struct side *s, uint64_t seed)
 		fct_fill(s->message.buf, LEN, seed);
 		FCT_CALL(fi_send(ep, s->message.buf, LEN, s->message.desc, 0, &s->other));
 	}
-	fct_wait_init(&w, "a message on the other connection");
-	while (s->others == before) {
-		FCT_GET(ret, look(s, s->l.txcq));
-		if (!ret)
-			FCT_DO(fct_wait_again(&w));
-	}
+	FCT_WAIT_WHILE(s->others == before, "a message on the other connection",
+		       look(s, s->l.txcq));
 	if (fct_is_server())
 		FCT_DATA(s->message.buf, LEN, seed);
 	return fct_barrier("message done");

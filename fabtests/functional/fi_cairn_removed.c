@@ -61,74 +61,50 @@ static int take_away(const struct scene *s)
 
 /* ---- what ends ---- */
 
-static int ended(struct scene *s, void *context, int err)
-{
-	struct scene_op *op = context;
-
-	FCT_TRUE(op >= s->op && op < s->op + SCENE_OPS);
-	FCT_TRUE(err > 0);
-	FCT_EQ(++op->ended, op->posted);
-	return 0;
-}
-
-static bool all_ended(const struct scene *s)
-{
-	size_t i;
-
-	for (i = 0; i < SCENE_OPS && s->op[i].ended == s->op[i].posted; i++)
-		;
-	return i == SCENE_OPS;
-}
-
 /* A program that only reads. */
 static int await_ended(struct scene *s)
 {
-	struct fi_cq_err_entry err = {0};
 	struct fi_cq_data_entry e;
+	struct scene_op *op;
 	struct fct_wait w;
-	int ret = 0;
+	int ret, err;
 
 	fct_wait_init(&w, "the end of every operation");
-	while (!all_ended(s)) {
-		ret = (int)fi_cq_read(s->cq, &e, 1);
-		if (ret == -FI_EAGAIN) {
+	while (!fct_scene_ended(s)) {
+		FCT_GET(ret, fct_cq_look(s->cq, &e, &err));
+		if (!ret) {
 			FCT_DO(fct_wait_check(&w));
 			continue;
 		}
-		FCT_EQ(ret, -FI_EAVAIL);
-		FCT_EQ(fi_cq_readerr(s->cq, &err, 0), 1);
-		FCT_DO(ended(s, err.op_context, err.err));
+		op = e.op_context;
+		FCT_TRUE(err && op >= s->op && op < s->op + SCENE_OPS);
+		FCT_EQ(++op->ended, op->posted);
 	}
-	FCT_EQ(fi_cq_read(s->cq, &e, 1), -FI_EAGAIN);
-	return 0;
+	return fct_cq_quiet(s->cq, "after every operation has ended");
 }
 
 /* Each connection and the listener hear of it once. */
 static int await_told(struct scene *s)
 {
 	unsigned int active = 0, passive = 0, listener = 0, quiet = 0;
-	struct fi_eq_err_entry err = {0};
-	struct fct_event e = {0};
+	struct fct_event e;
 	struct fct_wait w;
-	int ret = 0;
+	int ret;
 
 	fct_wait_init(&w, "what is told of a device that was removed");
-	while (!active || !passive || !listener || quiet < 20) {
-		ret = (int)fi_eq_read(s->eq, &e.event, e.room, sizeof(e.room), 0);
-		if (ret == -FI_EAGAIN) {
-			quiet++;
+	for (; !active || !passive || !listener || quiet < 20; quiet++) {
+		FCT_GET(ret, fct_eq_look(s->eq, &e));
+		if (!ret) {
 			FCT_DO(fct_wait_again(&w));
 			continue;
 		}
 		quiet = 0;
-		if (ret == -FI_EAVAIL) {
-			FCT_EQ(fi_eq_readerr(s->eq, &err, 0), sizeof(err));
-			FCT_EQ(err.err, FI_ENODEV);
-			FCT_TRUE(err.fid == &s->pep->fid);
+		if (ret == 2) {
+			FCT_EQ(e.err.err, FI_ENODEV);
+			FCT_TRUE(e.err.fid == &s->pep->fid);
 			FCT_EQ(++listener, 1);
 			continue;
 		}
-		FCT_TRUE(ret > 0);
 		FCT_EQ(e.event, FI_SHUTDOWN);
 		if (e.cm.fid == &s->active.ep->fid)
 			FCT_EQ(++active, 1);

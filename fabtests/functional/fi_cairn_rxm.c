@@ -31,7 +31,7 @@ static int open_ep(struct bed *b, struct fct_conn *c, fi_addr_t *addr)
 	uint8_t name[256];
 	size_t len = sizeof(name);
 
-	FCT_DO(fct_plain_ep(&b->l, c));
+	FCT_DO(fct_ep_new(&b->l, c));
 	FCT_CALL(fi_getname(&c->ep->fid, name, &len));
 	FCT_EQ(fi_av_insert(b->l.av, name, 1, addr, 0, NULL), 1);
 	return 0;

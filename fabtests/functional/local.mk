@@ -37,7 +37,7 @@ functional: $(filter %D%/%,$(bin_PROGRAMS)) $(provider_LTLIBRARIES) $(noinst_LTL
 %C%_fi_cairn_cntr_LDADD = $(fct_libs)
 %C%_fi_cairn_commit_SOURCES = %D%/durable.c %D%/durable.h %D%/durable_before.c \
 	%D%/durable_default.c %D%/durable_err.c %D%/durable_flow.c %D%/durable_forms.c \
-	%D%/durable_other.c %D%/durable_replay.c %D%/durable_without.c %D%/fi_cairn_commit.c
+	%D%/durable_other.c %D%/durable_replay.c %D%/durable_without.c
 %C%_fi_cairn_commit_LDADD = $(fct_libs)
 %C%_fi_cairn_cq_SOURCES = %D%/cq.c %D%/cq.h %D%/cq_read.c %D%/cq_wait.c
 %C%_fi_cairn_cq_LDADD = $(fct_libs)
@@ -54,7 +54,7 @@ functional: $(filter %D%/%,$(bin_PROGRAMS)) $(provider_LTLIBRARIES) $(noinst_LTL
 %C%_fi_cairn_lost_SOURCES = %D%/fi_cairn_lost.c %D%/lost.c %D%/lost.h %D%/lost_kept.c \
 	%D%/lost_play.c %D%/lost_pmem.c %D%/lost_pmem_cq.c
 %C%_fi_cairn_lost_LDADD = $(fct_libs)
-%C%_fi_cairn_many_SOURCES = %D%/fi_cairn_many.c %D%/many.c %D%/many.h %D%/many_conns.c \
+%C%_fi_cairn_many_SOURCES = %D%/many.c %D%/many.h %D%/many_conns.c \
 	%D%/many_storm.c
 %C%_fi_cairn_many_LDADD = $(fct_libs)
 %C%_fi_cairn_mcast_SOURCES = %D%/mcast.c %D%/mcast.h %D%/mcast_join.c \
@@ -69,7 +69,7 @@ functional: $(filter %D%/%,$(bin_PROGRAMS)) $(provider_LTLIBRARIES) $(noinst_LTL
 %C%_fi_cairn_msg_LDADD = $(fct_libs)
 %C%_fi_cairn_process_SOURCES = %D%/fi_cairn_process.c $(fct_fault)
 %C%_fi_cairn_process_LDADD = $(fct_libs) -ldl
-%C%_fi_cairn_rdm_SOURCES = %D%/fi_cairn_rdm.c %D%/rdm.c %D%/rdm.h %D%/rdm_msg.c %D%/rdm_rma.c
+%C%_fi_cairn_rdm_SOURCES = %D%/rdm.c %D%/rdm.h %D%/rdm_msg.c %D%/rdm_rma.c
 %C%_fi_cairn_rdm_LDADD = $(fct_libs)
 %C%_fi_cairn_refused_LDADD = $(fct_libs)
 %C%_fi_cairn_removed_SOURCES = %D%/close_order.c %D%/close_order.h %D%/fi_cairn_removed.c \

@@ -57,9 +57,7 @@ static int connect_as(struct lost *p, uint32_t who)
 	struct fct_conn *c = &p->c[who];
 	struct fct_event e;
 
-	c->info = fi_dupinfo(p->l.info);
-	FCT_TRUE(c->info);
-	FCT_DO(fct_ep_open(&p->l, c, c->info));
+	FCT_DO(fct_ep_new(&p->l, c));
 	FCT_DO(early_receives(p));
 	FCT_CALL(fi_connect(c->ep, p->l.info->dest_addr, &mine, sizeof(mine)));
 	FCT_DO(fct_eq_expect(p->l.eq, FI_CONNECTED, &c->ep->fid, &e));
@@ -216,8 +214,6 @@ int fct_lost_bystander(struct lost *p)
 {
 	struct fid_ep *ep = p->c[LOST_BYSTANDER].ep;
 	const uint64_t seed = p->round;
-	struct fct_wait w;
-	int ret;
 
 	if (!ep)
 		return 0;
@@ -225,12 +221,8 @@ int fct_lost_bystander(struct lost *p)
 	memset(p->m.buf + BACK, 0, LOST_LEN);
 	FCT_CALL(fi_recv(ep, p->m.buf + BACK, LOST_LEN, p->m.desc, 0, &p->bystander[0]));
 	FCT_CALL(fi_send(ep, p->m.buf + OUT, LOST_LEN, p->m.desc, 0, &p->bystander[1]));
-	fct_wait_init(&w, "a message to the bystander and back");
-	while (p->round < seed + 2) {
-		FCT_GET(ret, look_at_completions(p));
-		if (!ret)
-			FCT_DO(fct_wait_again(&w));
-	}
+	FCT_WAIT_WHILE(p->round < seed + 2, "a message to the bystander and back",
+		       look_at_completions(p));
 	FCT_DATA(p->m.buf + BACK, LOST_LEN, seed);
 	return 0;
 }

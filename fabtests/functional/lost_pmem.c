@@ -5,7 +5,6 @@
  * writes to it.
  */
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -55,11 +54,8 @@ int fct_lost_receive_pmem(struct lost *p)
 int fct_lost_await_message(struct lost *p)
 {
 	const volatile uint8_t *first = pmem;
-	struct fct_wait w;
 
-	fct_wait_init(&w, "the first message, in memory");
-	while (!*first)
-		FCT_DO(fct_wait_again(&w));
+	FCT_WAIT_WHILE(!*first, "the first message, in memory", 0);
 	return 0;
 }
 
@@ -92,22 +88,8 @@ static int post_durable(struct lost *p, unsigned int count)
 
 int fct_lost_stand_still(struct lost *p)
 {
-	char path[64], state = 0;
-	struct fct_wait w;
-	FILE *f;
-
 	FCT_TRUE(!kill(p->pid, SIGSTOP));
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)p->pid);
-	fct_wait_init(&w, "the target to stand still");
-	do {
-		FCT_DO(fct_wait_again(&w));
-		f = fopen(path, "r");
-		FCT_TRUE(f);
-		if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
-			state = 0;
-		fclose(f);
-	} while (state != 'T');
-	return 0;
+	return fct_child_still(p->pid);
 }
 
 /* Those that needed nobody are durable; of the others the first tells why. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Many connections through one event queue: asking, answering, messages, ending. */
+#include <getopt.h>
 #include <stdlib.h>
 
 #include "many.h"
@@ -98,9 +99,7 @@ int fct_many_ask(struct many *m)
 	struct many_conn *c = m->asking;
 
 	for (; c < m->asking + m->count; c++) {
-		c->c.info = fi_dupinfo(m->l.info);
-		FCT_TRUE(c->c.info);
-		FCT_DO(fct_ep_open(&m->l, &c->c, c->c.info));
+		FCT_DO(fct_ep_new(&m->l, &c->c));
 		FCT_DO(post_receives(c));
 		FCT_CALL(fi_connect(c->c.ep, &m->where, &c->number, sizeof(c->number)));
 	}
@@ -359,19 +358,12 @@ static int look(struct many *m)
 int fct_many_traffic(struct many *m)
 {
 	unsigned int all = 0;
-	struct fct_wait w;
 	int ret;
 
 	FCT_DO(start(m, m->asking, &all));
 	FCT_DO(start(m, m->answering, &all));
-	fct_wait_init(&w, "messages on every connection");
-	while (m->sent < all || m->received < all) {
-		FCT_GET(ret, look(m));
-		if (ret)
-			fct_wait_init(&w, "messages on every connection");
-		else
-			FCT_DO(fct_wait_again(&w));
-	}
+	FCT_WAIT_WHILE(m->sent < all || m->received < all, "messages on every connection",
+		       look(m));
 	do
 		FCT_GET(ret, look(m));
 	while (ret);
@@ -379,3 +371,26 @@ int fct_many_traffic(struct many *m)
 	FCT_EQ(m->received, all);
 	return 0;
 }
+
+/* ---- the program ---- */
+
+#define MANY_MOST 100000u
+
+static const struct option options[] = {
+	{"count", required_argument, NULL, 'n'},
+	{0},
+};
+
+static int option(int val, const char *arg)
+{
+	(void)val;
+	fct_many_count = (uint32_t)fct_number(arg, 16, MANY_MOST);
+	return fct_many_count ? 0 : -1;
+}
+
+FCT_PROGRAM(.name = "fi_cairn_many", .what = "Many connections at once.",
+	    .options = options,
+	    .help = "  -n, --count=N           connections (default 1000); both "
+		    "sides "
+		    "need the same\n",
+	    .option = option)

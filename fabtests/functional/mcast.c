@@ -14,7 +14,7 @@ static int open_endpoint(struct mcast *m, struct mcast_ep *ep)
 	FCT_DO(fct_cq_open(&m->l, 4 * MCAST_SLOTS, FI_CQ_FORMAT_DATA, FI_WAIT_NONE,
 			   &ep->rxcq));
 	ep->c.rxcq = ep->rxcq;
-	return fct_plain_ep(&m->l, &ep->c);
+	return fct_ep_new(&m->l, &ep->c);
 }
 
 /* What both sides know of each other. */

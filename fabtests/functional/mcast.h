@@ -6,7 +6,7 @@
 #ifndef FCT_MCAST_H
 #define FCT_MCAST_H
 
-#include "fct_fabric.h"
+#include "fct_op.h"
 
 #define MCAST_EPS 3   /* of a side */
 #define MCAST_SLOTS 8 /* receives of each */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A server's endpoint and its many peers: opened, introduced, waited for. */
+#include <getopt.h>
 #include <stdlib.h>
 
 #include "rdm.h"
@@ -35,7 +36,7 @@ static int serve(struct rdm *r)
 	uint8_t name[NAME_LEN];
 	uint32_t i;
 
-	FCT_DO(fct_plain_ep(&r->l, &r->server));
+	FCT_DO(fct_ep_new(&r->l, &r->server));
 	FCT_DO(name_of(r->server.ep, name));
 	FCT_DO(fct_tell("server", name, sizeof(name)));
 	for (i = 0; i < fct_rdm_count; i++) {
@@ -54,7 +55,7 @@ static int meet(struct rdm *r)
 	FCT_DO(fct_hear("server", name, sizeof(name)));
 	FCT_EQ(fi_av_insert(r->l.av, name, 1, &to, 0, NULL), 1);
 	for (i = 0; i < fct_rdm_count; i++) {
-		FCT_DO(fct_plain_ep(&r->l, &r->peers[i].c));
+		FCT_DO(fct_ep_new(&r->l, &r->peers[i].c));
 		r->peers[i].to = to;
 		FCT_DO(name_of(r->peers[i].c.ep, name));
 		FCT_DO(fct_tell("peer", name, sizeof(name)));
@@ -178,3 +179,27 @@ int fct_rdm_await(struct rdm *r, unsigned int sent, unsigned int received,
 	FCT_EQ(r->received, received);
 	return 0;
 }
+
+/* ---- the program ---- */
+
+#define RDM_MOST 10000u
+
+static const struct option options[] = {
+	{"count", required_argument, NULL, 'n'},
+	{0},
+};
+
+static int option(int val, const char *arg)
+{
+	(void)val;
+	fct_rdm_count = (uint32_t)fct_number(arg, 1, RDM_MOST);
+	return fct_rdm_count ? 0 : -1;
+}
+
+FCT_PROGRAM(.name = "fi_cairn_rdm",
+	    .what = "Reliable datagram endpoints, and many peers of one.",
+	    .ep_type = FI_EP_RDM, .options = options,
+	    .help = "  -n, --count=N           peers, at the client (default 32); "
+		    "both "
+		    "sides need the same\n",
+	    .option = option)

@@ -234,15 +234,7 @@ struct routed_conn *fct_routed_conn_of(struct routed *r, fid_t fid)
 
 int fct_routed_await(struct routed *r, uint32_t busy, const char *what)
 {
-	struct fct_wait w;
-	int ret = 0;
-
-	fct_wait_init(&w, what);
-	while (r->busy > busy) {
-		FCT_GET(ret, fct_routed_look(r));
-		if (!ret)
-			FCT_DO(fct_wait_again(&w));
-	}
+	FCT_WAIT_WHILE(r->busy > busy, what, fct_routed_look(r));
 	return 0;
 }
 

@@ -152,17 +152,8 @@ static int unstall(struct share *s)
 static int await_sent(struct share *s)
 {
 	static const char what[] = "more of what was sent to the stalled target";
-	struct fct_wait w;
-	int ret = 0;
 
-	fct_wait_init(&w, what);
-	while (s->r.conn[0].busy) {
-		FCT_GET(ret, fct_routed_look(&s->r));
-		if (ret)
-			fct_wait_init(&w, what);
-		else
-			FCT_DO(fct_wait_again(&w));
-	}
+	FCT_WAIT_WHILE(s->r.conn[0].busy, what, fct_routed_look(&s->r));
 	return 0;
 }
 

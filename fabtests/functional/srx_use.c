@@ -200,8 +200,7 @@ FCT_CASE(selective, "FI_SELECTIVE_COMPLETION with shared receives")
 {
 	struct fct_setup setup = fct_srx_setup();
 	FCT_AUTO(fct_link_end) struct srx_side s = {0};
-	struct iovec iov;
-	struct fi_msg msg = {.msg_iov = &iov, .desc = &s.m.desc, .iov_count = 1};
+	struct fct_op receive;
 	unsigned int i;
 
 	setup.rx_bind = FI_SELECTIVE_COMPLETION;
@@ -211,9 +210,13 @@ FCT_CASE(selective, "FI_SELECTIVE_COMPLETION with shared receives")
 			FCT_DO(fct_srx_post(&s, i));
 			continue;
 		}
-		iov = (struct iovec){fct_srx_part(&s, i), SRX_LEN};
-		msg.context = &s.ctx[i];
-		FCT_CALL(fi_recvmsg(s.srx, &msg, FI_COMPLETION));
+		receive = (struct fct_op){.form = FCT_RECVMSG,
+					  .buf = fct_srx_part(&s, i),
+					  .len = SRX_LEN,
+					  .desc = s.m.desc,
+					  .flags = FI_COMPLETION,
+					  .ctx = &s.ctx[i]};
+		FCT_CALL(fct_op_post(s.srx, &receive));
 	}
 	FCT_DO(fct_barrier("posted"));
 	for (i = 0; fct_is_client() && i < 20; i++)

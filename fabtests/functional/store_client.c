@@ -260,9 +260,7 @@ static int join(struct client *c)
 	c->session = s;
 	c->lost = c->may_lose = false;
 	hello.session = ++c->shared->client[c->id].session;
-	c->c.info = fi_dupinfo(c->l.info);
-	FCT_TRUE(c->c.info);
-	FCT_DO(fct_ep_open(&c->l, &c->c, c->c.info));
+	FCT_DO(fct_ep_new(&c->l, &c->c));
 	for (i = 0; i < STORE_WINDOW; i++) {
 		c->pending[i].sending = c->pending[i].waiting = false;
 		s->request[i] =

@@ -219,7 +219,6 @@ static int settle(struct st *s)
 static int all_arrive(struct st *s)
 {
 	struct st_lane *lane;
-	struct fct_wait w;
 	uint32_t h, i, mine, theirs;
 
 	for (h = 0; h < s->hubs; h++) {
@@ -227,9 +226,8 @@ static int all_arrive(struct st *s)
 			lane = s->hub[h]->lane[i];
 			mine = lane->posted;
 			FCT_DO(fct_exchange("posted", &mine, &theirs, sizeof(mine)));
-			fct_wait_init(&w, "the last messages");
-			while (!s->failed && lane->received != theirs)
-				FCT_DO(fct_wait_again(&w));
+			FCT_WAIT_WHILE(!s->failed && lane->received != theirs,
+				       "the last messages", 0);
 		}
 	}
 	return s->failed ? -1 : fct_barrier("all arrived");
