@@ -56,12 +56,11 @@ static int connect_with_data(struct fct_link *l, size_t size, uint64_t seed)
 static int agree_limit(struct fct_link *l, size_t *limit)
 {
 	uint64_t mine, theirs;
-	struct fct_conn c = {0};
 
 	if (fct_is_client()) {
-		FCT_DO(fct_ep_open(l, &c, l->info));
-		FCT_DO(data_limit(&c.ep->fid, limit));
-		FCT_DO(fct_conn_close(l, &c));
+		FCT_DO(fct_ep_new(l, &l->c));
+		FCT_DO(data_limit(&l->c.ep->fid, limit));
+		FCT_DO(fct_conn_close(l, &l->c));
 	} else {
 		FCT_DO(data_limit(&l->pep->fid, limit));
 	}

@@ -152,15 +152,15 @@ FCT_CASE(nobody, "connecting where nobody listens is an error event")
 
 static int ask_and_give_up(struct fct_link *l, bool shutdown)
 {
-	struct fct_conn c = {0};
+	struct fct_conn *c = &l->c;
 
-	FCT_DO(fct_conn_ask(l, &c, NULL, 0));
+	FCT_DO(fct_conn_ask(l, c, NULL, 0));
 	FCT_DO(fct_barrier("asked"));
 	/* There is no connection to shut down: what that says is the provider's matter.
 	 */
 	if (shutdown)
-		fct_note("fi_shutdown says %d", fi_shutdown(c.ep, 0));
-	FCT_DO(fct_conn_close(l, &c));
+		fct_note("fi_shutdown says %d", fi_shutdown(c->ep, 0));
+	FCT_DO(fct_conn_close(l, c));
 	return fct_eq_quiet(l->eq, "after giving up");
 }
 

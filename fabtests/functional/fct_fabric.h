@@ -77,6 +77,15 @@ struct fct_peer {
 	uint64_t data_progress;
 };
 
+struct fct_mem {
+	struct fct_mem *next;
+	bool allocated; /* by fct_mem_alloc */
+	uint8_t *buf;
+	size_t len;
+	struct fid_mr *mr;
+	void *desc;
+};
+
 struct fct_link {
 	struct fct_setup s;
 	struct fi_info *info; /* client: for the connection; server: for listening */
@@ -95,19 +104,11 @@ struct fct_link {
 	 */
 	struct fct_conn *conns;
 	struct fct_mem *mems;
+	struct fct_mem message; /* fct_conn_message's */
 	struct fid_cq *cqs[FCT_MAX_CQS];
 	int n_cqs;
 	fid_t kept[FCT_MAX_KEPT]; /* what else the case opened on the domain: fct_keep */
 	int n_kept;
-};
-
-struct fct_mem {
-	struct fct_mem *next;
-	bool allocated; /* by fct_mem_alloc */
-	uint8_t *buf;
-	size_t len;
-	struct fid_mr *mr;
-	void *desc;
 };
 
 /* Persistent memory for tests: what FI_CAIRN_PMEM names, a devdax or a file. */

@@ -300,26 +300,26 @@ int fct_conn_message(struct fct_link *l, struct fct_conn *c, uint64_t seed)
 {
 	struct fid_cq *txcq = c->txcq ? c->txcq : l->txcq,
 		      *rxcq = c->rxcq ? c->rxcq : l->rxcq;
+	struct fct_mem *m = &l->message;
 	struct fi_cq_data_entry e;
-	struct fct_mem m;
 	struct fct_ctx ctx;
 
-	FCT_DO(fct_mem_alloc(l, &m, 256, FI_SEND | FI_RECV));
+	FCT_DO(fct_mem_alloc(l, m, 256, FI_SEND | FI_RECV));
 	if (fct_is_server())
-		FCT_POST(rxcq, fi_recv(c->ep, m.buf, m.len, m.desc, 0, &ctx));
+		FCT_POST(rxcq, fi_recv(c->ep, m->buf, m->len, m->desc, 0, &ctx));
 	FCT_DO(fct_barrier("receive posted"));
 	if (fct_is_client()) {
-		fct_fill(m.buf, m.len, seed);
-		FCT_POST(txcq, fi_send(c->ep, m.buf, m.len, m.desc, 0, &ctx));
+		fct_fill(m->buf, m->len, seed);
+		FCT_POST(txcq, fi_send(c->ep, m->buf, m->len, m->desc, 0, &ctx));
 		FCT_DO(fct_comp(txcq, &ctx, FI_SEND | FI_MSG, &e,
 				"the send of a test message"));
 	} else {
 		FCT_DO(fct_comp(rxcq, &ctx, FI_RECV | FI_MSG, &e,
 				"the receive of a test message"));
-		FCT_DATA(m.buf, m.len, seed);
+		FCT_DATA(m->buf, m->len, seed);
 	}
 	FCT_DO(fct_barrier("message done"));
-	return fct_mem_unreg(l, &m);
+	return fct_mem_unreg(l, m);
 }
 
 static int exchange_peer(struct fct_link *l)

@@ -12,26 +12,26 @@
 static const struct fct_setup setup = {.caps = FI_MSG | FI_RMA | FI_RMA_PMEM};
 
 /* The client writes there and reads back, as in any other region. */
-static int transfer(struct fct_link *l, const struct fct_target *peer)
+static int transfer(struct fct_link *l, struct fct_mem *local,
+		    const struct fct_target *peer)
 {
 	struct fct_ctx ctx;
-	struct fct_mem local;
 	struct fct_op op;
 
-	FCT_DO(fct_mem_alloc(l, &local, LEN, FI_READ | FI_WRITE));
-	fct_fill(local.buf, LEN, 6);
+	FCT_DO(fct_mem_alloc(l, local, LEN, FI_READ | FI_WRITE));
+	fct_fill(local->buf, LEN, 6);
 	op = (struct fct_op){.form = FCT_WRITE,
-			     .buf = local.buf,
+			     .buf = local->buf,
 			     .len = LEN,
-			     .desc = local.desc,
+			     .desc = local->desc,
 			     .addr = peer->addr,
 			     .key = peer->key,
 			     .ctx = &ctx};
 	FCT_DO(fct_op_do(l->c.ep, l->txcq, &op));
-	memset(local.buf, 0, LEN);
+	memset(local->buf, 0, LEN);
 	op.form = FCT_READ;
 	FCT_DO(fct_op_do(l->c.ep, l->txcq, &op));
-	FCT_DATA(local.buf, LEN, 6);
+	FCT_DATA(local->buf, LEN, 6);
 	return 0;
 }
 
@@ -41,6 +41,7 @@ FCT_CASE(pmem, "persistent memory (FI_CAIRN_PMEM=FILE) is written and read")
 	FCT_AUTO(fct_pmem_end) uint8_t *mem = NULL;
 	FCT_AUTO(fct_link_end) struct fct_link l = {0};
 	FCT_AUTO(fct_fid_end) struct fid_mr *mr = NULL;
+	struct fct_mem local;
 
 	FCT_DO(fct_pmem_map(&mem)); /* of a short file only LEN bytes are used */
 	FCT_DO(fct_link_up(&l, &setup));
@@ -51,7 +52,7 @@ FCT_CASE(pmem, "persistent memory (FI_CAIRN_PMEM=FILE) is written and read")
 	}
 	FCT_DO(fct_exchange("region", &mine, &peer, sizeof(mine)));
 	if (fct_is_client())
-		FCT_DO(transfer(&l, &peer));
+		FCT_DO(transfer(&l, &local, &peer));
 	FCT_DO(fct_barrier("transferred"));
 	if (fct_is_server())
 		FCT_DATA(mem, LEN, 6);
