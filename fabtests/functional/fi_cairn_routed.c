@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The limits of connections over routers; of others, as far as they have them. */
 #include <getopt.h>
-#include <stdlib.h>
 
 #include "routed.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Everything at once, from several threads, for as long as one likes. */
 #include <getopt.h>
-#include <stdlib.h>
 
 #include "stress.h"
 

@@ -79,8 +79,8 @@ functional: $(filter %D%/%,$(bin_PROGRAMS)) $(provider_LTLIBRARIES) $(noinst_LTL
 	%D%/rma_err.c %D%/rma_flow.c %D%/rma_forms.c %D%/rma_order.c
 %C%_fi_cairn_rma_LDADD = $(fct_libs)
 %C%_fi_cairn_routed_SOURCES = %D%/fi_cairn_routed.c %D%/routed.c %D%/routed.h %D%/routed_anew.c \
-	%D%/routed_drain.c %D%/routed_flow.c %D%/routed_huge.c %D%/routed_keys.c %D%/routed_lost.c \
-	%D%/routed_many.c %D%/routed_mixed.c %D%/routed_quota.c %D%/routed_share.c
+	%D%/routed_drain.c %D%/routed_flow.c %D%/routed_huge.c %D%/routed_keys.c \
+	%D%/routed_many.c %D%/routed_mixed.c %D%/routed_quota.c %D%/routed_share.c %D%/routed_lost.c
 %C%_fi_cairn_routed_LDADD = $(fct_libs)
 %C%_fi_cairn_rxm_LDADD = $(fct_libs)
 %C%_fi_cairn_srx_SOURCES = %D%/srx.c %D%/srx.h %D%/srx_end.c %D%/srx_use.c

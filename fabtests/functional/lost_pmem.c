@@ -6,7 +6,6 @@
  */
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <rdma/fi_ext_cairn.h>
