@@ -2,9 +2,10 @@
 # Functional tests: two-process programs for any provider. One program is one fi_cairn_*.c and
 # the files of its cases; the harness (fct_*) is shared.
 noinst_LIBRARIES += %D%/libfct.a
-%C%_libfct_a_SOURCES = %D%/fct.h %D%/fct_child.c %D%/fct_ctl.c %D%/fct_event.c %D%/fct_fabric.h %D%/fct_frame.c \
-	%D%/fct_frame.h %D%/fct_info.c %D%/fct_link.c %D%/fct_main.c %D%/fct_mem.c %D%/fct_op.c %D%/fct_op.h %D%/fct_opts.c \
-	%D%/fct_progress.c %D%/fct_report.c %D%/fct_used.c %D%/fct_wait.c
+%C%_libfct_a_SOURCES = %D%/fct.h %D%/fct_child.c %D%/fct_ctl.c %D%/fct_event.c %D%/fct_fabric.h \
+	%D%/fct_frame.c %D%/fct_frame.h %D%/fct_info.c %D%/fct_link.c %D%/fct_main.c %D%/fct_mem.c \
+	%D%/fct_op.c %D%/fct_op.h %D%/fct_opts.c %D%/fct_progress.c %D%/fct_report.c %D%/fct_used.c \
+	%D%/fct_wait.c
 fct_libs = %D%/libfct.a $(LIBFABRIC_LIBS) $(CRYPTO_LIBS) -lpthread
 
 # Calls of the C library and of verbs that fail.
@@ -75,8 +76,8 @@ functional: $(filter %D%/%,$(bin_PROGRAMS)) $(provider_LTLIBRARIES) $(noinst_LTL
 %C%_fi_cairn_removed_SOURCES = %D%/close_order.c %D%/close_order.h %D%/fi_cairn_removed.c \
 	$(fct_fault)
 %C%_fi_cairn_removed_LDADD = $(fct_libs) -ldl
-%C%_fi_cairn_rma_SOURCES = %D%/forms.c %D%/forms.h %D%/rma.c %D%/rma.h %D%/rma_data.c %D%/rma_end.c \
-	%D%/rma_err.c %D%/rma_flow.c %D%/rma_forms.c %D%/rma_order.c
+%C%_fi_cairn_rma_SOURCES = %D%/forms.c %D%/forms.h %D%/rma.c %D%/rma.h %D%/rma_data.c \
+	%D%/rma_end.c %D%/rma_err.c %D%/rma_flow.c %D%/rma_forms.c %D%/rma_order.c
 %C%_fi_cairn_rma_LDADD = $(fct_libs)
 %C%_fi_cairn_routed_SOURCES = %D%/fi_cairn_routed.c %D%/routed.c %D%/routed.h %D%/routed_anew.c \
 	%D%/routed_drain.c %D%/routed_flow.c %D%/routed_huge.c %D%/routed_keys.c \
