@@ -5,23 +5,13 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "cq.h"
+#include "fct_op.h"
 
+#define LEN 64u
 #define ROUNDS 2000u
 /* A sleep this long in a loop of round trips is a lost wake-up. Where the machine stood
  * still the completion may come just when it ends: not for so long. */
 #define NAP_MS 15000
-
-/*
- * The wait object is an optional service: a provider without it does not open such a CQ.
- */
-static int up(struct cq_side *s, enum fi_wait_obj wait, unsigned int recvs)
-{
-	struct fct_setup setup = {.caps = FI_MSG};
-
-	setup.cq_wait = wait;
-	return fct_cq_up(s, &setup, recvs);
-}
 
 /*
  * Messages received and sends completed so far; a message may come in before the own send
@@ -32,9 +22,9 @@ struct count {
 };
 
 /* One more entry in the CQ, by whatever way of sleeping. */
-typedef int (*sleep_fn)(struct cq_side *s, struct fi_cq_data_entry *e);
+typedef int (*sleep_fn)(struct fct_parts *s, struct fi_cq_data_entry *e);
 
-static int until(struct cq_side *s, struct count *c, unsigned int sent,
+static int until(struct fct_parts *s, struct count *c, unsigned int sent,
 		 unsigned int received, sleep_fn await)
 {
 	struct fi_cq_data_entry e;
@@ -53,26 +43,26 @@ static int until(struct cq_side *s, struct count *c, unsigned int sent,
 }
 
 /* The receive of a round is posted before the message that asks for it goes out. */
-static int round_trips(struct cq_side *s, sleep_fn await)
+static int round_trips(struct fct_parts *s, sleep_fn await)
 {
 	struct count c = {.sent = 0};
 	unsigned int i;
 
 	for (i = 0; i < ROUNDS; i++) {
 		if (fct_is_client()) {
-			FCT_DO(fct_cq_post_send(s, 1));
+			FCT_DO(fct_part_post(s, FCT_SEND, 1, 0));
 			FCT_DO(until(s, &c, i + 1, i + 1, await));
-			FCT_DO(fct_cq_post_recv(s, 0));
+			FCT_DO(fct_part_post(s, FCT_RECV, 0, 0));
 		} else {
 			FCT_DO(until(s, &c, i, i + 1, await));
-			FCT_DO(fct_cq_post_recv(s, 0));
-			FCT_DO(fct_cq_post_send(s, 1));
+			FCT_DO(fct_part_post(s, FCT_RECV, 0, 0));
+			FCT_DO(fct_part_post(s, FCT_SEND, 1, 0));
 		}
 	}
 	return until(s, &c, ROUNDS, ROUNDS, await);
 }
 
-static int sleep_sread(struct cq_side *s, struct fi_cq_data_entry *e)
+static int sleep_sread(struct fct_parts *s, struct fi_cq_data_entry *e)
 {
 	struct fct_wait w;
 	uint64_t start;
@@ -102,11 +92,12 @@ static int sleep_sread(struct cq_side *s, struct fi_cq_data_entry *e)
 
 static int exchange_loop(enum fi_wait_obj wait, sleep_fn await)
 {
-	FCT_AUTO(fct_link_end) struct cq_side s = {0};
+	const struct fct_setup setup = {.caps = FI_MSG, .cq_wait = wait};
+	FCT_AUTO(fct_link_end) struct fct_parts s = {0};
 
-	FCT_DO(up(&s, wait, 1));
+	FCT_DO(fct_parts_up(&s, &setup, LEN, 2, 1));
 	if (fct_is_client())
-		FCT_DO(fct_cq_post_recv(&s, 0));
+		FCT_DO(fct_part_post(&s, FCT_RECV, 0, 0));
 	FCT_DO(fct_barrier("both ready"));
 	return round_trips(&s, await);
 }
@@ -138,12 +129,12 @@ static void end_asleep(const char *name)
 	_exit(1);
 }
 
-static int receive_asleep(struct cq_side *s, struct sleeper *z)
+static int receive_asleep(struct fct_parts *s, struct sleeper *z)
 {
 	/* Whether it sleeps by then changes what is tested, not what comes out. */
 	usleep(20000);
 	FCT_DO(fct_conn_up(&s->l, &s->l.c));
-	FCT_DO(fct_cq_post_recv(s, 0));
+	FCT_DO(fct_part_post(s, FCT_RECV, 0, 0));
 	FCT_DO(fct_barrier("receive posted"));
 	FCT_WAIT_WHILE(!atomic_load(&z->done),
 		       "a thread in fi_cq_sread to have the message", 0);
@@ -155,15 +146,15 @@ FCT_CASE(asleep_first, "a thread sleeps before its first endpoint is enabled")
 {
 	struct fct_setup setup = {.caps = FI_MSG, .cq_wait = FI_WAIT_UNSPEC};
 	struct sleeper z = {.n = 0};
-	FCT_AUTO(fct_link_end) struct cq_side s = {0};
+	FCT_AUTO(fct_link_end) struct fct_parts s = {0};
 	pthread_t thread;
 
 	FCT_DO(fct_link_open(&s.l, &setup));
-	FCT_DO(fct_mem_alloc(&s.l, &s.m, CQ_LEN, FI_SEND | FI_RECV));
+	FCT_DO(fct_parts_alloc(&s, LEN, 1));
 	if (fct_is_client()) {
 		FCT_DO(fct_conn_up(&s.l, &s.l.c));
 		FCT_DO(fct_barrier("receive posted"));
-		FCT_DO(fct_cq_post_send(&s, 0));
+		FCT_DO(fct_part_post(&s, FCT_SEND, 0, 0));
 	} else {
 		z.cq = s.l.rxcq;
 		FCT_TRUE(!pthread_create(&thread, NULL, sleep_forever, &z));
@@ -177,7 +168,7 @@ FCT_CASE(asleep_first, "a thread sleeps before its first endpoint is enabled")
 
 static int epoll_fd = -1;
 
-static int sleep_epoll(struct cq_side *s, struct fi_cq_data_entry *e)
+static int sleep_epoll(struct fct_parts *s, struct fi_cq_data_entry *e)
 {
 	struct fid *fids[] = {&s->l.rxcq->fid};
 	struct epoll_event ev;
@@ -212,16 +203,17 @@ static int sleep_epoll(struct cq_side *s, struct fi_cq_data_entry *e)
 
 FCT_CASE(fd_loop, "thousands of round trips by epoll and fi_trywait, no wake-up lost")
 {
+	const struct fct_setup setup = {.caps = FI_MSG, .cq_wait = FI_WAIT_FD};
 	struct epoll_event ev = {.events = EPOLLIN};
-	FCT_AUTO(fct_link_end) struct cq_side s = {0};
+	FCT_AUTO(fct_link_end) struct fct_parts s = {0};
 	int fd = -1, ret;
 
 	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	FCT_DO(up(&s, FI_WAIT_FD, 1));
+	FCT_DO(fct_parts_up(&s, &setup, LEN, 2, 1));
 	FCT_CALL(fi_control(&s.l.rxcq->fid, FI_GETWAIT, &fd));
 	FCT_TRUE(!epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &ev));
 	if (fct_is_client())
-		FCT_DO(fct_cq_post_recv(&s, 0));
+		FCT_DO(fct_part_post(&s, FCT_RECV, 0, 0));
 	FCT_DO(fct_barrier("both ready"));
 	ret = round_trips(&s, sleep_epoll);
 	close(epoll_fd);

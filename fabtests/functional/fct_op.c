@@ -175,3 +175,34 @@ int fct_op_do(struct fid_ep *ep, struct fid_cq *cq, const struct fct_op *op)
 	FCT_POST(cq, fct_op_post(ep, op));
 	return row->done ? fct_comp(cq, op->ctx, row->done, &e, row->name) : 0;
 }
+
+int fct_parts_alloc(struct fct_parts *p, size_t len, unsigned int count)
+{
+	p->len = len;
+	return fct_mem_alloc(&p->l, &p->m, count * len, FI_SEND | FI_RECV);
+}
+
+int fct_parts_up(struct fct_parts *p, const struct fct_setup *s, size_t len,
+		 unsigned int count, unsigned int receives)
+{
+	unsigned int i;
+
+	FCT_DO(fct_link_up(&p->l, s));
+	FCT_DO(fct_parts_alloc(p, len, count));
+	for (i = 0; fct_is_server() && i < receives; i++)
+		FCT_DO(fct_part_post(p, FCT_RECV, i, 0));
+	return receives ? fct_barrier("receives posted") : 0;
+}
+
+int fct_part_post(struct fct_parts *p, enum fct_form form, unsigned int i, uint64_t flags)
+{
+	const struct fct_op op = {.form = form,
+				  .buf = fct_part(p, i),
+				  .len = p->len,
+				  .desc = p->m.desc,
+				  .flags = flags,
+				  .ctx = &p->ctx[i]};
+
+	FCT_POST(form < FCT_RECV ? p->l.txcq : p->l.rxcq, fct_op_post(p->l.c.ep, &op));
+	return 0;
+}

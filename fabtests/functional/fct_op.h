@@ -78,4 +78,26 @@ int fct_op_do(struct fid_ep *ep, struct fid_cq *cq, const struct fct_op *op);
 /* Cuts buf into at most limit uneven pieces; returns their number, at least 1. */
 size_t fct_op_cut(struct iovec *iov, size_t limit, void *buf, size_t len);
 
+/* Messages, each in a part of one memory and with a context of its own. */
+struct fct_parts {
+	struct fct_link l; /* first */
+	struct fct_mem m;
+	size_t len; /* of a part */
+	struct fct_ctx ctx[64];
+};
+
+/* Connects, with memory for count parts; the server has posted the first receives when it
+ * returns. */
+int fct_parts_up(struct fct_parts *p, const struct fct_setup *s, size_t len,
+		 unsigned int count, unsigned int receives);
+/* The same before the connection: memory alone. */
+int fct_parts_alloc(struct fct_parts *p, size_t len, unsigned int count);
+/* A send or a receive of part i. */
+int fct_part_post(struct fct_parts *p, enum fct_form form, unsigned int i,
+		  uint64_t flags);
+static inline uint8_t *fct_part(const struct fct_parts *p, unsigned int i)
+{
+	return p->m.buf + i * p->len;
+}
+
 #endif

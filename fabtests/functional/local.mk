@@ -40,7 +40,7 @@ functional: $(filter %D%/%,$(bin_PROGRAMS)) $(provider_LTLIBRARIES) $(noinst_LTL
 	%D%/durable_default.c %D%/durable_err.c %D%/durable_flow.c %D%/durable_forms.c \
 	%D%/durable_other.c %D%/durable_replay.c %D%/durable_without.c
 %C%_fi_cairn_commit_LDADD = $(fct_libs)
-%C%_fi_cairn_cq_SOURCES = %D%/cq.c %D%/cq.h %D%/cq_read.c %D%/cq_wait.c
+%C%_fi_cairn_cq_SOURCES = %D%/cq_read.c %D%/cq_wait.c
 %C%_fi_cairn_cq_LDADD = $(fct_libs)
 %C%_fi_cairn_dgram_SOURCES = %D%/dgram.c %D%/dgram.h %D%/dgram_count.c %D%/dgram_forms.c \
 	%D%/dgram_lossy.c %D%/dgram_use.c

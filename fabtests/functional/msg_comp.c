@@ -5,52 +5,17 @@
 #define LEN 128u
 #define COUNT 8u
 
-struct side {
-	struct fct_link l;
-	struct fct_mem m;
-	struct fct_ctx ctx[COUNT];
-};
-
-static uint8_t *part(struct side *s, unsigned int i)
-{
-	return s->m.buf + (size_t)i * LEN;
-}
-
-static int up(struct side *s, const struct fct_setup *setup)
+static int up(struct fct_parts *s, const struct fct_setup *setup, unsigned int receives)
 {
 	unsigned int i;
 
-	FCT_DO(fct_link_up(&s->l, setup));
-	FCT_DO(fct_mem_alloc(&s->l, &s->m, COUNT * LEN, FI_SEND | FI_RECV));
+	FCT_DO(fct_parts_up(s, setup, LEN, COUNT, receives));
 	for (i = 0; fct_is_client() && i < COUNT; i++)
-		fct_fill(part(s, i), LEN, i);
+		fct_fill(fct_part(s, i), LEN, i);
 	return 0;
 }
 
-/* Message i of the side, sent or received. */
-static int post(struct side *s, enum fct_form form, unsigned int i, uint64_t flags)
-{
-	const struct fct_op op = {.form = form,
-				  .buf = part(s, i),
-				  .len = LEN,
-				  .desc = s->m.desc,
-				  .flags = flags,
-				  .ctx = &s->ctx[i]};
-
-	FCT_POST(s->l.txcq, fct_op_post(s->l.c.ep, &op));
-	return 0;
-}
-
-static int post_recvs(struct side *s, unsigned int count)
-{
-	unsigned int i;
-
-	for (i = 0; i < count; i++)
-		FCT_DO(post(s, FCT_RECV, i, 0));
-	return 0;
-}
-
-static int receive_all(struct side *s, unsigned int count)
+static int receive_all(struct fct_parts *s, unsigned int count)
 {
 	struct fi_cq_data_entry e;
 	unsigned int i;
@@ -59,7 +24,7 @@ static int receive_all(struct side *s, unsigned int count)
 		FCT_DO(fct_comp_any(s->l.rxcq, &e, "a receive"));
 		FCT_TRUE(e.op_context == &s->ctx[i]);
 		FCT_EQ(e.len, LEN);
-		FCT_DATA(part(s, i), LEN, i);
+		FCT_DATA(fct_part(s, i), LEN, i);
 	}
 	return 0;
 }
@@ -71,7 +36,7 @@ struct call {
 	bool done;
 };
 
-static int done_calls(struct side *s, const struct call *call, unsigned int count)
+static int done_calls(struct fct_parts *s, const struct call *call, unsigned int count)
 {
 	struct fi_cq_data_entry e;
 	unsigned int i;
@@ -87,15 +52,12 @@ static int done_calls(struct side *s, const struct call *call, unsigned int coun
 static int send_by(const struct fct_setup *setup, const struct call *call,
 		   unsigned int count)
 {
-	FCT_AUTO(fct_link_end) struct side s = {0};
+	FCT_AUTO(fct_link_end) struct fct_parts s = {0};
 	unsigned int i;
 
-	FCT_DO(up(&s, setup));
-	if (fct_is_server())
-		FCT_DO(post_recvs(&s, count));
-	FCT_DO(fct_barrier("receives posted"));
+	FCT_DO(up(&s, setup, count));
 	for (i = 0; fct_is_client() && i < count; i++)
-		FCT_DO(post(&s, call[i].form, i, call[i].flags));
+		FCT_DO(fct_part_post(&s, call[i].form, i, call[i].flags));
 	FCT_DO(fct_is_client() ? done_calls(&s, call, count) : receive_all(&s, count));
 	FCT_DO(fct_barrier("all received"));
 	return fct_cq_quiet(s.l.txcq, "after all messages");
@@ -151,22 +113,22 @@ FCT_CASE(selective_rx, "FI_SELECTIVE_COMPLETION for receives")
 					   {.form = FCT_RECVMSG},
 					   {FCT_RECVMSG, FI_COMPLETION, true}};
 	const struct fct_setup setup = {.rx_bind = FI_SELECTIVE_COMPLETION};
-	FCT_AUTO(fct_link_end) struct side s = {0};
+	FCT_AUTO(fct_link_end) struct fct_parts s = {0};
 	struct fi_cq_data_entry e;
 	unsigned int i;
 
-	FCT_DO(up(&s, &setup));
+	FCT_DO(up(&s, &setup, 0));
 	for (i = 0; fct_is_server() && i < 3; i++)
-		FCT_DO(post(&s, call[i].form, i, call[i].flags));
+		FCT_DO(fct_part_post(&s, call[i].form, i, call[i].flags));
 	FCT_DO(fct_barrier("receives posted"));
 	for (i = 0; fct_is_client() && i < 3; i++) {
-		FCT_DO(post(&s, FCT_SEND, i, 0));
+		FCT_DO(fct_part_post(&s, FCT_SEND, i, 0));
 		FCT_DO(fct_comp(s.l.txcq, &s.ctx[i], FI_SEND | FI_MSG, &e, "a send"));
 	}
 	if (fct_is_server()) {
 		FCT_DO(done_calls(&s, call, 3));
 		for (i = 0; i < 3; i++)
-			FCT_DATA(part(&s, i), LEN, i);
+			FCT_DATA(fct_part(&s, i), LEN, i);
 	}
 	FCT_DO(fct_barrier("all received"));
 	return fct_cq_quiet(s.l.rxcq, "after all messages");
@@ -177,12 +139,12 @@ FCT_CASE(op_delivery_complete, "no completion before the message is received")
 {
 	struct fct_setup setup = {.caps = FI_MSG, .tx_op_flags = FI_DELIVERY_COMPLETE};
 	struct fi_cq_data_entry e;
-	FCT_AUTO(fct_link_end) struct side s = {0};
+	FCT_AUTO(fct_link_end) struct fct_parts s = {0};
 	int i;
 
-	FCT_DO(up(&s, &setup));
+	FCT_DO(up(&s, &setup, 0));
 	if (fct_is_client()) {
-		FCT_DO(post(&s, FCT_SEND, 0, 0));
+		FCT_DO(fct_part_post(&s, FCT_SEND, 0, 0));
 		for (i = 0; i < 10000; i++)
 			FCT_DO(fct_cq_quiet(s.l.txcq, "before the receive is posted"));
 		FCT_DO(fct_barrier("sent, not complete"));
@@ -190,7 +152,7 @@ FCT_CASE(op_delivery_complete, "no completion before the message is received")
 				"the delivered send"));
 	} else {
 		FCT_DO(fct_barrier("sent, not complete"));
-		FCT_DO(post_recvs(&s, 1));
+		FCT_DO(fct_part_post(&s, FCT_RECV, 0, 0));
 		FCT_DO(receive_all(&s, 1));
 	}
 	return 0;

@@ -10,37 +10,14 @@
 #define BIG (1u << 20)
 #define BIGS 64u
 
-struct side {
-	struct fct_link l;
-	struct fct_mem m;
-	struct fct_ctx ctx[BIGS];
-};
-
-static int up(struct side *s, const struct fct_setup *setup, size_t len)
-{
-	if (fct_link_up(&s->l, setup))
-		return -1;
-	return fct_mem_alloc(&s->l, &s->m, len, FI_SEND | FI_RECV);
-}
-
-static int post_recvs(struct side *s)
-{
-	unsigned int i;
-
-	for (i = 0; i < RECVS; i++)
-		FCT_POST(s->l.rxcq, fi_recv(s->l.c.ep, s->m.buf + (size_t)i * LEN, LEN,
-					    s->m.desc, 0, &s->ctx[i]));
-	return 0;
-}
-
 FCT_CASE(truncation, "a message longer than the receive buffer is an error there")
 {
 	struct fi_cq_err_entry err = {0};
 	struct fi_cq_data_entry e;
-	FCT_AUTO(fct_link_end) struct side s = {0};
+	FCT_AUTO(fct_link_end) struct fct_parts s = {0};
 	int ret;
 
-	FCT_DO(up(&s, NULL, LEN));
+	FCT_DO(fct_parts_up(&s, NULL, LEN, 1, 0));
 	if (fct_is_server()) {
 		memset(s.m.buf, 0x5A, LEN);
 		FCT_POST(s.l.rxcq,
@@ -75,12 +52,11 @@ FCT_CASE(truncation, "a message longer than the receive buffer is an error there
 FCT_CASE(cancel, "fi_cancel of a receive")
 {
 	struct fi_cq_err_entry err;
-	FCT_AUTO(fct_link_end) struct side s = {0};
+	FCT_AUTO(fct_link_end) struct fct_parts s = {0};
 	int ret;
 
-	FCT_DO(up(&s, NULL, RECVS * LEN));
+	FCT_DO(fct_parts_up(&s, NULL, LEN, RECVS, RECVS));
 	if (fct_is_server()) {
-		FCT_DO(post_recvs(&s));
 		ret = (int)fi_cancel(&s.l.c.ep->fid, &s.ctx[2]);
 		if (ret == -FI_ENOSYS || ret == -FI_EOPNOTSUPP)
 			return fct_skip("fi_cancel: %s", fi_strerror(-ret));
@@ -93,8 +69,17 @@ FCT_CASE(cancel, "fi_cancel of a receive")
 	return fct_barrier("cancelled");
 }
 
+static int post_recvs(struct fct_parts *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < RECVS; i++)
+		FCT_DO(fct_part_post(s, FCT_RECV, i, 0));
+	return 0;
+}
+
 /* All receives, in any order, reported as errors; nothing is waited for. */
-static int read_cancelled(struct side *s, bool exact)
+static int read_cancelled(struct fct_parts *s, bool exact)
 {
 	bool seen[RECVS] = {false};
 	struct fi_cq_data_entry e;
@@ -119,9 +104,9 @@ static int read_cancelled(struct side *s, bool exact)
 
 FCT_CASE(close_cancels, "fi_close of an endpoint reports its posted receives")
 {
-	FCT_AUTO(fct_link_end) struct side s = {0};
+	FCT_AUTO(fct_link_end) struct fct_parts s = {0};
 
-	FCT_DO(up(&s, NULL, RECVS * LEN));
+	FCT_DO(fct_parts_up(&s, NULL, LEN, RECVS, 0));
 	if (fct_is_client()) {
 		FCT_DO(post_recvs(&s));
 		FCT_DO(fct_conn_close(&s.l, &s.l.c));
@@ -133,9 +118,9 @@ FCT_CASE(close_cancels, "fi_close of an endpoint reports its posted receives")
 FCT_CASE(peer_closes, "posted receives are reported when the peer goes away")
 {
 	struct fct_event e;
-	FCT_AUTO(fct_link_end) struct side s = {0};
+	FCT_AUTO(fct_link_end) struct fct_parts s = {0};
 
-	FCT_DO(up(&s, NULL, RECVS * LEN));
+	FCT_DO(fct_parts_up(&s, NULL, LEN, RECVS, 0));
 	if (fct_is_client())
 		FCT_DO(post_recvs(&s));
 	FCT_DO(fct_barrier("receives posted"));
@@ -153,7 +138,7 @@ FCT_CASE(peer_closes, "posted receives are reported when the peer goes away")
  * An error in the CQ by itself, or once FI_SHUTDOWN has been seen and the endpoint is
  * closed.
  */
-static int await_send_error(struct side *s, struct fi_cq_data_entry *e, int *err)
+static int await_send_error(struct fct_parts *s, struct fi_cq_data_entry *e, int *err)
 {
 	struct fct_event event;
 	struct fct_wait w;
@@ -185,12 +170,12 @@ FCT_CASE(selective_error, "a failed send is reported also without FI_COMPLETION"
 	struct fct_setup setup = {.caps = FI_MSG,
 				  .tx_size = BIGS,
 				  .tx_bind = FI_SELECTIVE_COMPLETION};
-	FCT_AUTO(fct_link_end) struct side s = {0};
+	FCT_AUTO(fct_link_end) struct fct_parts s = {0};
 	struct fi_cq_data_entry e;
 	unsigned int i;
 	int err;
 
-	FCT_DO(up(&s, &setup, BIG));
+	FCT_DO(fct_parts_up(&s, &setup, BIG, 1, 0));
 	for (i = 0; fct_is_client() && i < BIGS; i++)
 		FCT_POST(s.l.txcq,
 			 fi_send(s.l.c.ep, s.m.buf, BIG, s.m.desc, 0, &s.ctx[i]));
@@ -213,10 +198,10 @@ FCT_CASE(iov_excess, "more pieces than iov_limit are refused")
 {
 	struct iovec iov[FCT_OP_PIECES + 1];
 	void *desc[FCT_OP_PIECES + 1];
-	FCT_AUTO(fct_link_end) struct side s = {0};
+	FCT_AUTO(fct_link_end) struct fct_parts s = {0};
 	size_t n, i;
 
-	FCT_DO(up(&s, NULL, LEN));
+	FCT_DO(fct_parts_up(&s, NULL, LEN, 1, 0));
 	n = s.l.c.info->tx_attr->iov_limit + 1;
 	if (fct_is_client() && n > FCT_OP_PIECES + 1)
 		return fct_skip("iov_limit is %zu", n - 1);
@@ -235,7 +220,7 @@ FCT_CASE(iov_excess, "more pieces than iov_limit are refused")
 #define EXCESS_ROOM 65536u
 
 /* What the client's call came to; a message that was taken must arrive whole. */
-static int outcome(struct side *s, int taken, size_t len, uint64_t seed)
+static int outcome(struct fct_parts *s, int taken, size_t len, uint64_t seed)
 {
 	struct told {
 		int64_t taken;
@@ -258,11 +243,11 @@ static int outcome(struct side *s, int taken, size_t len, uint64_t seed)
 /* Layers may ask for more than inject_size (ofi_rxm does where FI_MR_LOCAL is set). */
 FCT_CASE(inject_excess, "fi_inject beyond inject_size is refused or delivered whole")
 {
-	FCT_AUTO(fct_link_end) struct side s = {0};
+	FCT_AUTO(fct_link_end) struct fct_parts s = {0};
 	size_t len;
 	int ret = 0;
 
-	FCT_DO(up(&s, NULL, EXCESS_ROOM));
+	FCT_DO(fct_parts_up(&s, NULL, EXCESS_ROOM, 1, 0));
 	len = s.l.c.info->tx_attr->inject_size + 1;
 	if (fct_is_client() && len > EXCESS_ROOM)
 		return fct_skip("inject_size is %zu", len - 1);
