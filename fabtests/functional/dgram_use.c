@@ -234,23 +234,3 @@ FCT_CASE(remove, "an address is removed while a send to it is outstanding")
 		FCT_DO(dgram_expect(&d, i, 700, i, 0, 0));
 	return 0;
 }
-
-/* fi_close(3) of the endpoint ends its receives. */
-FCT_CASE(close, "closing an endpoint ends its receives")
-{
-	struct fi_cq_err_entry err;
-	FCT_AUTO(fct_link_end) struct dgram d = {0};
-	unsigned int i;
-
-	FCT_DO(dgram_up(&d, FI_MSG, false));
-	for (i = 0; i < DGRAM_SLOTS; i++)
-		FCT_DO(dgram_post(&d, i));
-	FCT_DO(fct_conn_close(&d.l, &d.c));
-	for (i = 0; i < DGRAM_SLOTS; i++) {
-		memset(&err, 0, sizeof(err));
-		FCT_DO(fct_comp_err(d.l.rxcq, &err, "a receive of a closed endpoint"));
-		FCT_EQ(err.err, FI_ECANCELED);
-		FCT_TRUE(err.op_context == &d.ctx[i]);
-	}
-	return 0;
-}
