@@ -79,6 +79,7 @@ functional: $(filter %D%/%,$(bin_PROGRAMS)) $(provider_LTLIBRARIES) $(noinst_LTL
 %C%_fi_cairn_rma_SOURCES = %D%/forms.c %D%/forms.h %D%/rma.c %D%/rma.h %D%/rma_data.c \
 	%D%/rma_end.c %D%/rma_err.c %D%/rma_flow.c %D%/rma_forms.c %D%/rma_order.c
 %C%_fi_cairn_rma_LDADD = $(fct_libs)
+# Cases run in the order of the files: the last one ends a router.
 %C%_fi_cairn_routed_SOURCES = %D%/fi_cairn_routed.c %D%/routed.c %D%/routed.h %D%/routed_anew.c \
 	%D%/routed_drain.c %D%/routed_flow.c %D%/routed_huge.c %D%/routed_keys.c \
 	%D%/routed_many.c %D%/routed_mixed.c %D%/routed_quota.c %D%/routed_share.c %D%/routed_lost.c
