@@ -10,7 +10,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -113,11 +112,8 @@ static int forks(int (*child)(struct open *o))
 	if (fct.result == FCT_SKIP)
 		return 0;
 	for (i = 0; i < TIMES; i++) {
-		fflush(stdout);
-		pid = fork();
+		pid = fct_child();
 		if (!pid) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			fct_watchdog();
 			how = child(&o);
 			if (how)
 				fprintf(stderr, "in the child: %s\n", fct.why);
@@ -127,9 +123,7 @@ static int forks(int (*child)(struct open *o))
 		/* Meanwhile, and after its end. */
 		if (fct_scene_message(&o.s))
 			FCT_FAIL("%s: %s", o.s.doing, fi_strerror(-o.s.err));
-		FCT_EQ(waitpid(pid, &how, 0), pid);
-		FCT_TRUE(WIFEXITED(how));
-		FCT_EQ(WEXITSTATUS(how), 0);
+		FCT_DO(fct_child_join(pid, "the child", NULL));
 		if (fct_scene_message(&o.s) || fct_scene_transfers(&o.s))
 			FCT_FAIL("%s: %s", o.s.doing, fi_strerror(-o.s.err));
 	}
@@ -186,8 +180,6 @@ static _Noreturn void ends_open(void)
 	struct open o;
 	FILE *last;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	fct_watchdog();
 	if (open_all(&o) || fct.result == FCT_SKIP)
 		exit(fct.result == FCT_SKIP ? 77 : 9);
 	last = fopencookie(NULL, "w", (cookie_io_functions_t){.write = flush_last});
@@ -204,16 +196,13 @@ FCT_CASE(exit_open, "a process ends with everything open and in flight")
 	pid_t pid;
 
 	for (i = 0; i < TIMES; i++) {
-		fflush(stdout);
-		pid = fork();
+		pid = fct_child();
 		if (!pid)
 			ends_open();
 		FCT_TRUE(pid > 0 && waitpid(pid, &how, 0) == pid);
-		if (WIFSIGNALED(how))
-			FCT_FAIL("the process ended by signal %d", WTERMSIG(how));
-		if (WEXITSTATUS(how) == 77)
+		if (WIFEXITED(how) && WEXITSTATUS(how) == 77)
 			return fct_skip("not offered");
-		FCT_EQ(WEXITSTATUS(how), 0);
+		FCT_DO(fct_child_result("the process", NULL, how));
 	}
 	return 0;
 }
@@ -223,7 +212,6 @@ FCT_CASE(unload, "libfabric is unloaded with everything open")
 {
 	char path[4096];
 	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 32);
-	int how;
 	pid_t pid;
 
 	if (!fct.opts.prov || strcmp(fct.opts.prov, "pverbs") != 0)
@@ -233,16 +221,12 @@ FCT_CASE(unload, "libfabric is unloaded with everything open")
 	strcpy(strrchr(path, '/') + 1, "plugin_host");
 	if (access(path, X_OK))
 		return fct_skip("plugin_host is not installed");
-	fflush(stdout);
-	pid = fork();
+	pid = fct_child();
 	if (!pid) {
 		execl(path, "plugin_host", fct.opts.prov, fct.opts.src, (char *)NULL);
 		_exit(9);
 	}
-	FCT_TRUE(pid > 0 && waitpid(pid, &how, 0) == pid);
-	FCT_TRUE(WIFEXITED(how));
-	FCT_EQ(WEXITSTATUS(how), 0);
-	return 0;
+	return fct_child_join(pid, "plugin_host", NULL);
 }
 
 FCT_PROGRAM(.name = "fi_cairn_process",

@@ -81,17 +81,12 @@ static uint32_t standing(const struct many *m)
 
 static int storm_answers(struct many *m)
 {
-	struct fct_wait w;
 	uint32_t i;
-	int ret;
 
-	fct_wait_init(&w, "the end of every request");
-	while (standing(m) < fated(half, MANY_STAYS) ||
-	       m->requests < m->count - fated(half, MANY_LEFT) || !all_left_end(m)) {
-		FCT_GET(ret, fct_many_event(m));
-		if (!ret)
-			FCT_DO(fct_wait_again(&w));
-	}
+	FCT_WAIT_WHILE(standing(m) < fated(half, MANY_STAYS) ||
+			       m->requests < m->count - fated(half, MANY_LEFT) ||
+			       !all_left_end(m),
+		       "the end of every request", fct_many_event(m));
 	FCT_DO(fct_hear("asked", &i, sizeof(i)));
 	FCT_DO(fct_many_quiet(m));
 	for (i = 0; i < m->count; i++)

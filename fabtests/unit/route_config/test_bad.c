@@ -99,8 +99,7 @@ CT_TEST(bad, too_many_of_a_kind_are_told)
 			"[d%u]\ntransport = sock\nas = 3\nsubnet = %u\n"
 			"router = sock://h%u:1\n",
 			i, i, i);
-	expect_bad("devices", text, strlen(text),
-		   "f:321: 64\nf:326: 64\n");
+	expect_bad("devices", text, strlen(text), "f:321: 64\nf:326: 64\n");
 	strcpy(text, CLIENT);
 	for (unsigned int i = 1; i < RTE_CONFIG_ROUTERS_MAX + 3; i++)
 		sprintf(text + strlen(text), "router = sock://r%u:7000\n", i);
