@@ -215,7 +215,7 @@ static void end_close(struct pair_end *end)
 	rte_config_free(end->config);
 }
 
-void pair_close(struct pair *pair)
+void pair_part(struct pair *pair)
 {
 	struct pair_end *end;
 	int i;
@@ -227,7 +227,15 @@ void pair_close(struct pair *pair)
 			pair_put_all(end);
 		if (end->peer)
 			rte_peer_close(end->peer, 0);
+		end->peer = NULL;
 	}
+}
+
+void pair_close(struct pair *pair)
+{
+	int i;
+
+	pair_part(pair);
 	if (pair->listener)
 		rte_listener_close(pair->listener);
 	for (i = 0; i < PAIR_ENDS; i++)

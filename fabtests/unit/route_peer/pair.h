@@ -74,6 +74,8 @@ void pair_turn(struct pair *pair);
 void pair_put_all(struct pair_end *end);
 /* Its connection ended with err, and one line of the log names the peer. */
 void pair_expect_left(const struct pair_end *end, int err);
+/* Closes the peers of both ends. */
+void pair_part(struct pair *pair);
 /* Closes what is open, and checks that all memory was returned. */
 void pair_close(struct pair *pair);
 /* Removes what is in front of the endpoint. */
