@@ -89,8 +89,7 @@ static void rule_suits(struct rte_reader *reader, const struct rte_config_device
 	if (device->transport == RTE_TRANSPORT_ANY ||
 	    uri->uri.transport == device->transport)
 		return;
-	snprintf(hint, sizeof(hint), "%s://%s", attr->name,
-		 attr->hosts & RTE_HOST_MAC ? "MAC:ENDPOINT" : "HOST:PORT");
+	snprintf(hint, sizeof(hint), "%s://HOST:PORT", attr->name);
 	RULE_ERROR(reader, uri->line, hint, "%.60s does not suit transport %s", uri->text,
 		   attr->name);
 }

@@ -208,8 +208,6 @@ int rte_net_resolve(const struct rte_net *net, const struct rte_uri *uri,
 {
 	char service[8];
 
-	if (uri->kind == RTE_HOST_MAC)
-		return -FI_ENODATA;
 	snprintf(service, sizeof(service), "%u", uri->port);
 	return crn_addr_resolve(uri->host, service, family_of(net), false,
 				uri->kind != RTE_HOST_NAME, addr);
