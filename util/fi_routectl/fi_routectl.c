@@ -18,10 +18,12 @@ static int read_configs(const struct rct_options *options, struct rte_config **c
 	*count = 0;
 	for (i = 0; i < options->files; i++) {
 		one = rte_config_read(options->file[i], &configs[*count], &errors);
-		if (one)
+		if (one) {
 			ret = one;
-		else
-			++*count;
+			continue;
+		}
+		rte_config_check_names(configs[*count], &errors);
+		++*count;
 	}
 	if (!ret)
 		ret = rte_config_check_set(configs, *count, &errors);

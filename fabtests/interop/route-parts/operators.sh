@@ -86,7 +86,7 @@ time.sleep(600)"
 		second=$!
 		launch r1
 		r1=$!
-		soon log_says r1 "sn1: none of the ports 7100 to 7101 (ports in [routing]) can be listened at: Address already in use; trying again" || exit 1
+		soon log_says r1 "sn1: cannot listen at any of the ports 7100 to 7101 (ports in [routing]): Address already in use; trying again" || exit 1
 		waits() { ! ctl r1 ready 2>"$ROUTE_NET/why" && grep -q "device sn1 is not open" "$ROUTE_NET/why"; }
 		soon waits || exit 1
 		shoot $second
