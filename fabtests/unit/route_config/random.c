@@ -140,7 +140,7 @@ static void device_of_router(FILE *out, const char *transport, uint32_t index, b
 static void device(FILE *out, uint32_t index, bool of_router)
 {
 	const bool wan = of_router && index > 1 && maybe();
-	const char *transport = ONE_OF("sock", "tcp", "verbs", "gni", "eth");
+	const char *transport = ONE_OF("sock", "tcp", "verbs", "gni");
 	uint32_t i, count = below(4);
 
 	fprintf(out, "[dev%u]\ntransport = %s\n", index, transport);

@@ -30,10 +30,6 @@ static const struct {
 	 65535, false, 0, 0},
 	{"verbs://[FE80:0::1%ib0]:7000", "verbs://[fe80::1%ib0]:7000",
 	 RTE_TRANSPORT_VERBS, RTE_HOST_IN6, "fe80::1%ib0", 7000, false, 0, 0},
-	{"eth://02:00:5E:00:53:fA:7", "eth://02:00:5e:00:53:fa:7", RTE_TRANSPORT_ETH,
-	 RTE_HOST_MAC, "02:00:5e:00:53:fa", 7, false, 0, 0},
-	{"cci://1:2:02:00:5e:00:53:01:7", NULL, RTE_TRANSPORT_ANY, RTE_HOST_MAC,
-	 "02:00:5e:00:53:01", 7, true, 1, 2},
 	{"cci://1:2:host:7", NULL, RTE_TRANSPORT_ANY, RTE_HOST_NAME, "host", 7, true, 1,
 	 2},
 	{"cci://4294967295:0:[::1]:7",
@@ -41,8 +37,6 @@ static const struct {
 	 RTE_HOST_IN6, "::1", 7, true, UINT32_MAX, 0},
 	{"fi_route://0:40/sock://host:7000", NULL, RTE_TRANSPORT_SOCK, RTE_HOST_NAME,
 	 "host", 7000, true, 0, 40},
-	{"fi_route://3:1/eth://02:00:5e:00:53:01:7000", NULL, RTE_TRANSPORT_ETH,
-	 RTE_HOST_MAC, "02:00:5e:00:53:01", 7000, true, 3, 1},
 	{"fi_sockaddr_in://10.0.0.1:7471", NULL, RTE_TRANSPORT_ANY, RTE_HOST_IN,
 	 "10.0.0.1", 7471, false, 0, 0},
 	{"fi_sockaddr_in6://[fe80::1]:7471", NULL, RTE_TRANSPORT_ANY, RTE_HOST_IN6,
@@ -81,9 +75,7 @@ CT_TEST(uri, has_the_bytes_of_its_address)
 		{"sock://10.1.2.3:1", {10, 1, 2, 3}},
 		{"sock://[fe80::102%eth0]:1",
 		 {0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2}},
-		{"eth://0A:9f:5e:Ff:53:01:7", {0x0a, 0x9f, 0x5e, 0xff, 0x53, 0x01}},
 		{"sock://ab:1", {0}},
-		/* Begins as a MAC address does. */
 		{"cci://1:2:ab:12", {0}},
 	};
 	struct rte_uri uri;
@@ -155,23 +147,21 @@ CT_TEST(uri, that_is_none_is_refused)
 		  "sock://-a:7000", "sock://a-:7000", "sock://a b:7000",
 		  "sock://x" LABEL63 ":7000", "sock://::1:7000"}},
 		{"",
-		 {"sock://02:00:5e:00:53:01:7", "fi_sockaddr_in://[::1]:7",
-		  "fi_sockaddr_in6://10.0.0.1:7",
+		 {"sock://02:00:5e:00:53:01:7", "cci://1:2:02:00:5e:00:53:01:7",
+		  "fi_sockaddr_in://[::1]:7", "fi_sockaddr_in6://10.0.0.1:7",
 		  "fi_route://3:1/fi_route://3:1/sock://h:1",
 		  "fi_route://3:1/cci://3:1:h:1"}},
 		{"TRANSPORT://", {"", "10.0.0.1:7000", "fi_route://3:1/h:1"}},
 		{":PORT", {"sock://h", "sock://[::1]7000"}},
 		{"65535",
-		 {"sock://h:", "sock://h:65536", "sock://h:70x", "sock://h:7000/",
-		  "eth://02:00:5e:00:53:01:"}},
+		 {"sock://h:", "sock://h:65536", "sock://h:70x", "sock://h:7000/"}},
 		{"IPv6",
 		 {"sock://fe80::1:7000", "sock://[::1:7000", "sock://[::g]:7000",
 		  "sock://[10.0.0.1]:7000", "sock://[fe80::1%]:7000",
 		  "sock://[fe80::1%a/b]:7000", "sock://[fe80::1%0123456789abcdef]:7000"}},
-		{"eth://MAC:ENDPOINT",
-		 {"eth://10.0.0.1:7", "eth://", "eth://02:00:5e:00:53:01",
-		  "eth://[::1]:7", "eth://x" LABEL63 LABEL63 LABEL63 LABEL63 ":7",
-		  "eth://02:00:5e:00:53:0g:7"}},
+		{"MAC verbs verbs://HOST:PORT",
+		 {"eth://02:00:5e:00:53:01:7000", "eth://10.0.0.1:7", "eth://",
+		  "fi_route://3:1/eth://02:00:5e:00:53:01:7000"}},
 		{"cci://AS:SUBNET:HOST:PORT",
 		 {"cci://32:126", "cci://4294967296:126:h:1", "cci://32:x:h:1",
 		  "cci://"}},
@@ -219,7 +209,6 @@ CT_TEST(transport, maps_to_providers_and_has_its_capabilities)
 		{"sock", {"tcp"}, 0},
 		{"tcp", {"tcp"}, 0},
 		{"verbs", {"pverbs", "verbs"}, 7},
-		{"eth", {"pverbs", "verbs"}, 7},
 		{"gni", {"gni"}, 7},
 	};
 	const struct rte_transport_attr *attr;
@@ -237,5 +226,15 @@ CT_TEST(transport, maps_to_providers_and_has_its_capabilities)
 		CT_EXPECT_EQ(attr->caps, rows[i].caps);
 	}
 	CT_EXPECT_EQ(rte_transport_find("portals"), RTE_TRANSPORT_ANY);
-	CT_EXPECT_EQ(RTE_TRANSPORTS, 1 + i);
+	/* All but RTE_TRANSPORT_ANY and the refused one. */
+	CT_EXPECT_EQ(RTE_TRANSPORTS, 2 + i);
+}
+
+CT_TEST(transport, eth_is_refused_and_keeps_its_number)
+{
+	CT_EXPECT_EQ(rte_transport_find("eth"), RTE_TRANSPORT_ETH);
+	CT_EXPECT_STREQ(rte_transport_attr(RTE_TRANSPORT_ETH)->refused, MAC_REFUSED);
+	/* Byte 3 of an endpoint's address. */
+	CT_EXPECT_EQ(RTE_TRANSPORT_ETH, 4);
+	CT_EXPECT_EQ(RTE_TRANSPORT_GNI, 5);
 }
