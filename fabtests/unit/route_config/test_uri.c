@@ -233,7 +233,8 @@ CT_TEST(transport, maps_to_providers_and_has_its_capabilities)
 CT_TEST(transport, eth_is_refused_and_keeps_its_number)
 {
 	CT_EXPECT_EQ(rte_transport_find("eth"), RTE_TRANSPORT_ETH);
-	CT_EXPECT_STREQ(rte_transport_attr(RTE_TRANSPORT_ETH)->refused, MAC_REFUSED);
+	CT_EXPECT_DATA(rte_transport_attr(RTE_TRANSPORT_ETH)->refused,
+		       "verbs verbs://HOST:PORT");
 	/* Byte 3 of an endpoint's address. */
 	CT_EXPECT_EQ(RTE_TRANSPORT_ETH, 4);
 	CT_EXPECT_EQ(RTE_TRANSPORT_GNI, 5);
