@@ -40,7 +40,7 @@ suite_route() {
 	counted route-soak 1200 "${check[@]}" -f soak
 	counted route-functional-all 1800 "${check[@]}" -n 0,1,2,3,5 functional
 	counted route-table 600 "${check[@]}" -f systems
-	counted route-limits-long 3600 "${check[@]}" -f limits
+	counted route-limits-long 1800 "${check[@]}" -f limits
 	route_upgrade
 	# Figures of a loaded machine say nothing: what is tested is that every path gives one.
 	gives relay build-relay 600 make -C "$top/build/unit" fabtests/benchmarks/tcp_relay

@@ -20,7 +20,7 @@ part_limits() {
 	local n seconds=250 options=(-i 2000 -x huge) link=("${link[@]}")
 	[ "$provider" = route ] || { skip limits "$provider has no routers"; return; }
 	[ -z "$short" ] || options=(-i 200 -n 16 -x huge)
-	[ -z "$full" ] || { seconds=7200 options=(-i 1000000 --full); }
+	[ -z "$full" ] || { seconds=1200 options=(-i 200000 --full); }
 	options+=(-x quota -x many -x drained -T $((seconds * ${FCT_TIME_SCALE:-1})))
 	for n in ${counts//,/ }; do
 		if [ "$n" = 0 ]; then
