@@ -118,11 +118,13 @@ void pvb_mc_routes_put(struct pvb_mc *mc);
 
 /* report.c */
 
-/* Tells the event queue, now or once there is room: err FI_E* or 0, prov_errno a status
- * of rdma_cm or subnet administration. What was not told yet is not told any more. */
+/* Inserts FI_JOIN_COMPLETE (err 0) or an error entry (err FI_E*) into the event queue,
+ * now or once there is room. prov_errno: status of rdma_cm or subnet administration.
+ * Replaces a report that still waits for room. */
 void pvb_mc_report(struct pvb_mc *mc, int err, int prov_errno);
 /* Takes back what was told and not read yet. */
 void pvb_mc_report_drop(struct pvb_mc *mc);
+/* Inserts the reports that wait for room, oldest first, as far as there is room. */
 void pvb_mc_reports_flush(struct pvb_eq *eq);
 
 /* cm.c */
