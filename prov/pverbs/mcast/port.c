@@ -2,7 +2,8 @@
 /*
  * A domain's port at subnet administration, for the groups of one event queue: by
  * libibumad, where the user may open it. It makes progress where the event queue is read,
- * which waits for its descriptor, for its deadline, and for events of the device.
+ * which waits for its descriptor, for its deadline, and for events of the device
+ * (cq/async.c).
  */
 #include <errno.h>
 #include <poll.h>
@@ -116,7 +117,6 @@ void pvb_mc_port_arm(struct pvb_mc_port *port)
 static void port_unwatch(struct pvb_mc_port *port)
 {
 	crn_deadline_remove(&port->eq->mcs.deadlines, &port->due);
-	crn_wait_del_fd(&port->eq->eq.wait, port->domain->verbs->async_fd);
 	crn_wait_del_fd(&port->eq->eq.wait, pvb_umad_fd(&port->umad));
 }
 
@@ -133,13 +133,11 @@ static void port_gone(struct pvb_mc_port *port)
 		pvb_mc_link_gone(&port->link[i]);
 }
 
-/* Who told of another subnet manager told the device, whose events anybody reads. */
+/* Another subnet manager is an event of the device, which any thread may have read. */
 static void port_events(struct pvb_mc_port *port)
 {
-	unsigned int changes;
+	const unsigned int changes = atomic_load(&port->domain->ud->link.changes);
 
-	pvb_async_progress(port->domain);
-	changes = atomic_load(&port->domain->ud->link.changes);
 	if (changes == port->changes)
 		return;
 	port->changes = changes;
@@ -176,20 +174,6 @@ static void port_on_deadline(struct crn_deadline *due)
 	pvb_mc_port_progress(crn_container_of(due, struct pvb_mc_port, due));
 }
 
-static int port_wait(struct pvb_mc_port *port)
-{
-	struct crn_wait *wait = &port->eq->eq.wait;
-	const int fd = pvb_umad_fd(&port->umad);
-	int ret = crn_wait_add_fd(wait, fd);
-
-	if (ret)
-		return ret;
-	ret = crn_wait_add_fd(wait, port->domain->verbs->async_fd);
-	if (ret)
-		crn_wait_del_fd(wait, fd);
-	return ret;
-}
-
 static bool port_is_shortage(int ret)
 {
 	return ret == -FI_ENOMEM || ret == -FI_EMFILE || ret == -ENFILE;
@@ -208,7 +192,7 @@ static int port_open_umad(struct pvb_mc_port *port)
 	int ret = pvb_umad_open(&port->umad, &config);
 
 	if (!ret) {
-		ret = port_wait(port);
+		ret = crn_wait_add_fd(&port->eq->eq.wait, pvb_umad_fd(&port->umad));
 		if (ret)
 			pvb_umad_close(&port->umad);
 		port->open = !ret;
@@ -301,6 +285,7 @@ static void port_drain(struct pvb_mc_port *port)
 	while (port_waits(port) && crn_now_ms() < end) {
 		ms = pvb_umad_timeout(&port->umad);
 		poll(&wait, 1, ms >= 0 && ms < PORT_DRAIN_POLL ? ms : PORT_DRAIN_POLL);
+		pvb_async_progress(port->domain);
 		if (!port_take(port))
 			return;
 	}
