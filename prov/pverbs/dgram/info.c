@@ -234,6 +234,9 @@ bool pvb_ud_query_match(const struct pvb_ud_query *query,
 	/* The LID of a host on InfiniBand is not known, but for our own. */
 	if (query->dest_host && !ethernet && !crn_addr_is_loopback(&query->peer.sa))
 		return false;
+	if (query->have_dest && !query->dest_host && !pvb_ud_group_gid(query->dest.gid) &&
+	    !pvb_ud_reachable(&query->dest, ethernet))
+		return false;
 	return ud_host_matches(&query->host, entry);
 }
 

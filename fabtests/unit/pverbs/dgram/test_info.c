@@ -252,6 +252,42 @@ CT_TEST_F(dgram_info, a_host_is_no_destination_on_infiniband)
 	CT_EXPECT_EQ(ask(t, "10.0.0.2", "0x505", 0, hints_of(FI_MSG)), NULL);
 }
 
+/* 0xc000 to 0xfffe are those of groups, 0xffff is permissive. */
+CT_TEST_F(dgram_info, a_destination_has_a_unicast_lid_on_infiniband_and_a_gid_on_roce)
+{
+	static const struct {
+		bool ib;
+		const char *dest;
+		bool offered;
+	} rows[] = {
+		{true, "fi_addr_ib_ud://fe80::9:505/9/ffff/0", true},
+		{true, "fi_addr_ib_ud://:::505/bfff/ffff/0", true},
+		{true, "fi_addr_ib_ud://fe80::9:505/0/ffff/0", false},
+		{true, "fi_addr_ib_ud://fe80::9:505/c000/ffff/0", false},
+		{true, "fi_addr_ib_ud://fe80::9:505/ffff/ffff/0", false},
+		{true, "fi_addr_ib_ud://ff12:401b:ffff::2:ffffff/c001/ffff/0", true},
+		{false, "fi_addr_ib_ud://::ffff:10.0.0.2:505/0/ffff/0", true},
+		{false, "fi_addr_ib_ud://:::505/9/ffff/0", false},
+		{false, "fi_addr_ib_ud://::ffff:10.0.0.2:505/c001/ffff/0", false},
+	};
+	struct pvb_ud_addr addr;
+	struct fi_info *hints;
+	size_t i;
+
+	for (i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("row %zu: %s", i, rows[i].dest);
+		dgram_reset(rows[i].ib);
+		CT_EXPECT_EQ(!!ask(t, rows[i].dest, NULL, 0, hints_of(FI_MSG)),
+			     rows[i].offered);
+		CT_EXPECT_EQ(pvb_ud_parse(rows[i].dest, &addr), 0);
+		hints = hints_of(FI_MSG);
+		hints->dest_addr = malloc(sizeof(addr));
+		hints->dest_addrlen = sizeof(addr);
+		memcpy(hints->dest_addr, &addr, sizeof(addr));
+		CT_EXPECT_EQ(!!ask(t, NULL, NULL, 0, hints), rows[i].offered);
+	}
+}
+
 CT_TEST_F(dgram_info, addresses_in_the_hints_are_taken_where_the_call_names_none)
 {
 	const struct pvb_ud_addr there = {.gid = {0xfe, 0x80}, .qpn = 9, .lid = 0};
