@@ -27,6 +27,9 @@ struct pvb_ud_query {
 /* By the rules of fi_getinfo(3): 0, or -FI_ENODATA, -FI_ENOMEM. */
 int pvb_ud_query_init(struct pvb_ud_query *query, const char *node, const char *service,
 		      uint64_t flags, const struct fi_info *hints);
+/* Has a receive of the device room for the program's data, the GRH, and what is longer
+ * than the data's buffer? Else a log line of that level says so. */
+bool pvb_ud_device_fits(const char *device, int max_sge, enum fi_log_level level);
 /* May datagrams leave from there, and is it meant? */
 bool pvb_ud_query_match(const struct pvb_ud_query *query,
 			const struct pvb_device_addr *entry);

@@ -63,6 +63,9 @@ int pvb_ud_domain_open(struct pvb_domain *domain)
 
 	if (info->src_addr && info->src_addrlen != sizeof(src))
 		return -FI_EINVAL;
+	if (!pvb_ud_device_fits(pvb_domain_device(domain), domain->attr.max_sge,
+				FI_LOG_WARN))
+		return -FI_EOPNOTSUPP;
 	if (info->src_addr)
 		memcpy(&src, info->src_addr, sizeof(src));
 	ud = calloc(1, sizeof(*ud));

@@ -305,6 +305,22 @@ CT_TEST_F(dgram_ep, a_slow_reader_finds_a_removed_device_within_two_seconds)
 	ct_time_go();
 }
 
+CT_TEST(dgram_domain, a_device_without_an_entry_for_the_data_is_refused)
+{
+	struct fi_rx_attr attr = {0};
+	struct dgram_world w = {0};
+	struct fid_domain *domain;
+	struct fid_ep *srx;
+
+	CT_ASSERT_TRUE(dgram_open_domain(&w, NULL));
+	fake_devices[0].attr.max_sge = 2;
+	CT_EXPECT_EQ(fi_domain(w.fabric, w.info, &domain, NULL), -FI_EOPNOTSUPP);
+	CT_EXPECT_STRSTR(ct_log_last(), "the device has 2 (max_sge)");
+	crn_container_of(w.domain, struct pvb_domain, fid)->attr.max_srq_sge = 1;
+	CT_EXPECT_EQ(fi_srx_context(w.domain, &attr, &srx, NULL), -FI_ENOSYS);
+	dgram_close(&w);
+}
+
 CT_TEST(dgram_domain, a_port_that_is_not_there_is_an_error)
 {
 	struct fid_domain *domain;

@@ -87,6 +87,23 @@ CT_TEST_F(dgram_info, receives_have_two_entries_less_than_the_device)
 	CT_EXPECT_EQ(t->info->tx_attr->iov_limit, 3);
 }
 
+CT_TEST_F(dgram_info, a_device_without_an_entry_for_the_data_offers_no_datagrams)
+{
+	int entries;
+
+	for (entries = 2; entries > 0; entries--) {
+		fake_devices[0].attr.max_sge = entries;
+		CT_EXPECT_EQ(ask(t, NULL, NULL, 0, hints_of(FI_MSG)), NULL);
+	}
+	CT_EXPECT_STRSTR(ct_log_last(), "the device has 1 (max_sge)");
+	fake_devices[0].attr.max_sge = 3;
+	CT_ASSERT_NE(ask(t, NULL, NULL, 0, hints_of(FI_MSG)), NULL);
+	CT_EXPECT_GT(t->info->domain_attr->max_ep_srx_ctx, 0);
+	fake_devices[0].attr.max_srq_sge = 2;
+	CT_ASSERT_NE(ask(t, NULL, NULL, 0, hints_of(FI_MSG)), NULL);
+	CT_EXPECT_EQ(t->info->domain_attr->max_ep_srx_ctx, 0);
+}
+
 CT_TEST_F(dgram_info, who_asks_for_multicast_gets_it_and_who_asks_for_nothing_both)
 {
 	const uint64_t plain =
