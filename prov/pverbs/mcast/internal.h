@@ -129,8 +129,9 @@ void pvb_mc_reports_flush(struct pvb_eq *eq);
 
 /* cm.c */
 
-/* Is there an address that an id can be bound to? */
-bool pvb_mc_cm_bindable(const struct pvb_domain *domain);
+/* Is there an address that an id can be bound to? 0, -FI_EADDRNOTAVAIL, or why that could
+ * not be determined. */
+int pvb_mc_cm_bindable(const struct pvb_domain *domain);
 /* An id that has asked to join: 0 or a negative code, with the reason in the log. */
 int pvb_mc_cm_begin(struct pvb_mc_group *group);
 /* Leaves; no event of the id comes any more. The id may be NULL. */

@@ -5,10 +5,10 @@
  * which waits for its descriptor, for its deadline, and for events of the device
  * (cq/async.c).
  */
-#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include "cq/cq.h"
+#include "device/device.h"
 #include "linked.h"
 
 /* ms: the longest wait for one answer, and at what else is looked now and then. */
@@ -174,11 +174,6 @@ static void port_on_deadline(struct crn_deadline *due)
 	pvb_mc_port_progress(crn_container_of(due, struct pvb_mc_port, due));
 }
 
-static bool port_is_shortage(int ret)
-{
-	return ret == -FI_ENOMEM || ret == -FI_EMFILE || ret == -ENFILE;
-}
-
 /* Without it groups are joined by rdma_cm alone, but not for a shortage, which passes: 0
  * or a negative code. */
 static int port_open_umad(struct pvb_mc_port *port)
@@ -198,7 +193,7 @@ static int port_open_umad(struct pvb_mc_port *port)
 		port->open = !ret;
 		return ret;
 	}
-	if (port_is_shortage(ret))
+	if (pvb_is_shortage(ret))
 		return ret;
 	PVB_WARN(FI_LOG_EP_CTRL,
 		 "FI_PVERBS_LINK without subnet administration: %s. Groups are joined by "
@@ -206,6 +201,18 @@ static int port_open_umad(struct pvb_mc_port *port)
 		 "all-router group in its place\n",
 		 port->umad.error);
 	return 0;
+}
+
+/* The kernel's links are those of RFC 4391: 0 or a negative code. */
+static int port_find_kernel(struct pvb_mc_port *port)
+{
+	int ret;
+
+	if (port->domain->ud->link.profile != PVB_MC_RFC)
+		return 0;
+	ret = pvb_mc_cm_bindable(port->domain);
+	port->kernel = !ret;
+	return ret == -FI_EADDRNOTAVAIL ? 0 : ret;
 }
 
 static int port_new(struct pvb_ep *ep, struct pvb_mc_port **out)
@@ -218,12 +225,12 @@ static int port_new(struct pvb_ep *ep, struct pvb_mc_port **out)
 	port->eq = ep->eq;
 	port->domain = ep->domain;
 	port->due.expired = port_on_deadline;
-	port->kernel = ep->domain->ud->link.profile == PVB_MC_RFC &&
-		       pvb_mc_cm_bindable(ep->domain);
 	port->changes = atomic_load(&ep->domain->ud->link.changes);
 	for (i = 0; i < PVB_MC_LINKS; i++)
 		pvb_mc_link_init(&port->link[i], port);
-	ret = port_open_umad(port);
+	ret = port_find_kernel(port);
+	if (!ret)
+		ret = port_open_umad(port);
 	if (ret) {
 		free(port);
 		return ret;

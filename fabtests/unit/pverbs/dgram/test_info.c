@@ -473,14 +473,22 @@ CT_TEST_F(dgram_info, ports_that_are_down_or_do_not_answer_and_iwarp_are_left_ou
 /* A list that lacks some of the devices would be believed. */
 CT_TEST(dgram_info, a_search_for_ports_that_runs_out_of_something_fails)
 {
+	static const enum fake_call calls[] = {FAKE_CREATE_EVENT_CHANNEL,
+					       FAKE_OPEN_DEVICE, FAKE_QUERY_GID,
+					       FAKE_QUERY_PKEY};
 	struct fi_info *hints = hints_of(FI_MSG), *info = NULL;
 	unsigned int nth;
+	size_t i;
 	int ret;
 
-	reset_gid_only(true);
-	fake_fail(FAKE_OPEN_DEVICE, 2, EMFILE);
-	CT_EXPECT_EQ(pvb_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info),
-		     -FI_EMFILE);
+	for (i = 0; i < CRN_COUNT(calls); i++) {
+		CT_NOTE("call %zu", i);
+		reset_gid_only(true);
+		fake_fail(calls[i], 1, EMFILE);
+		CT_EXPECT_EQ(pvb_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info),
+			     -FI_EMFILE);
+		CT_EXPECT_EQ(fake_objects, 0);
+	}
 	for (nth = 1; nth < 60; nth++) {
 		CT_NOTE("allocation %u", nth);
 		reset_gid_only(true);
@@ -488,8 +496,7 @@ CT_TEST(dgram_info, a_search_for_ports_that_runs_out_of_something_fails)
 		ret = pvb_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info);
 		if (!ct_alloc_failed())
 			break;
-		if (nth > 1)
-			CT_EXPECT_EQ(ret, -FI_ENOMEM);
+		CT_EXPECT_EQ(ret, -FI_ENOMEM);
 		fi_freeinfo(info);
 		CT_EXPECT_EQ(fake_objects, 0);
 	}
