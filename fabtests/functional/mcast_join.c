@@ -47,6 +47,17 @@ FCT_CASE(refused, "what cannot be joined")
 	return check_refused(&m, ep);
 }
 
+/*
+ * A group that this side alone joins. Members of a group of an IPoIB link are ports, and
+ * both sides have one port: this side loses its membership, and FI_ECONNRESET reports
+ * that, when the other side leaves the same group (fi_pverbs(7), IPoIB link).
+ */
+static void own_group(const struct mcast *m, uint8_t number, union mcast_addr *group)
+{
+	mcast_group(m, MCAST_IN, (uint8_t)(number + (fct_is_client() ? 100 : 200)),
+		    group);
+}
+
 static int nothing_to_read(struct mcast *m)
 {
 	struct fi_eq_err_entry err;
@@ -68,7 +79,7 @@ FCT_CASE(closing, "fi_close at any moment")
 	int i;
 
 	FCT_DO(mcast_up(&m, CAPS));
-	mcast_group(&m, MCAST_IN, 11, &group);
+	own_group(&m, 11, &group);
 	for (i = 0; i < 20; i++) {
 		FCT_CALL(fi_join(m.ep[0].c.ep, &group, 0, &m.mc[0], NULL));
 		FCT_ERR(fi_close(&m.ep[0].c.ep->fid), -FI_EBUSY);
@@ -96,13 +107,9 @@ struct race {
 	int ret;
 };
 
-/* Groups of this side alone: where members are ports, what the other side leaves at any
- * time takes the membership of this one with it (fi_pverbs(7), FI_PVERBS_LINK). */
 static void race_group(const struct mcast *m, int n, union mcast_addr *group)
 {
-	const int first = fct_is_client() ? 12 : 14;
-
-	mcast_group(m, MCAST_IN, (uint8_t)(first + n % 2), group);
+	own_group(m, (uint8_t)(12 + n % 2), group);
 }
 
 static void *race_thread(void *arg)

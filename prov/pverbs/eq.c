@@ -93,6 +93,7 @@ int pvb_eq_open(struct fid_fabric *fabric_fid, struct fi_eq_attr *attr,
 		goto err_keepalive;
 	pvb_control_conn_open(eq);
 	pvb_mcast_open(eq);
+	crn_list_init(&eq->devices);
 	eq->fabric = fabric;
 	atomic_fetch_add(&fabric->refs, 1);
 	eq->eq.fid.fid.ops = &pvb_eq_fid_ops;

@@ -248,6 +248,10 @@ int ibv_query_gid(struct ibv_context *context, uint8_t port, int index,
 int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_t index,
 		      struct ibv_gid_entry *entry, uint32_t flags, size_t size)
 {
+	const int err = fake_enter(FAKE_QUERY_GID);
+
+	if (err)
+		return err;
 	if (index >= FAKE_GIDS || size != sizeof(*entry))
 		return EINVAL;
 	*entry = device_of(context)->gid[index];
@@ -509,6 +513,9 @@ int ibv_destroy_srq(struct ibv_srq *srq)
 
 int ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16 *pkey)
 {
+	errno = fake_enter(FAKE_QUERY_PKEY);
+	if (errno)
+		return -1;
 	if (index < 0 || index >= FAKE_PKEYS)
 		return EINVAL;
 	*pkey = htobe16(device_of(context)->pkey[index]);

@@ -238,6 +238,7 @@ int pvb_cm_progress(struct crn_eq *crn)
 
 	pthread_mutex_lock(&eq->cm_lock);
 	ret = pvb_cm_take(eq);
+	pvb_async_eq_progress(eq);
 	pvb_control_conn_progress(eq);
 	pvb_keepalive_progress(eq);
 	pvb_mcast_progress(eq);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Asynchronous events of a device (ibv_get_async_event(3)). They are read where one of
- * them is awaited, before a thread sleeps, and now and then by a thread that polls.
+ * them is awaited, before a thread sleeps, now and then by a thread that polls a
+ * completion queue, and by each reader of the event queue of a datagram endpoint.
  */
 #include <fcntl.h>
+#include <stdlib.h>
 #include "device/device.h"
 #include "cq.h"
 
@@ -93,5 +95,90 @@ void pvb_async_progress(struct pvb_domain *domain)
 	while (!ibv_get_async_event(domain->verbs, &event)) {
 		pvb_async_handle(domain, &event);
 		ibv_ack_async_event(&event);
+	}
+}
+
+static struct pvb_eq_device *async_find(struct pvb_eq *eq,
+					const struct pvb_domain *domain)
+{
+	struct pvb_eq_device *device;
+	struct crn_list *entry;
+
+	crn_mutex_assert_held(&eq->cm_lock);
+	crn_list_for_each (entry, &eq->devices) {
+		device = crn_container_of(entry, struct pvb_eq_device, entry);
+		if (device->domain == domain)
+			return device;
+	}
+	return NULL;
+}
+
+static int async_add(struct pvb_eq *eq, struct pvb_domain *domain)
+{
+	struct pvb_eq_device *device = calloc(1, sizeof(*device));
+	int ret;
+
+	if (!device)
+		return -FI_ENOMEM;
+	ret = crn_wait_add_fd(&eq->eq.wait, domain->verbs->async_fd);
+	if (ret) {
+		free(device);
+		return ret;
+	}
+	device->domain = domain;
+	device->users = 1;
+	device->waits = true;
+	crn_list_add_tail(&eq->devices, &device->entry);
+	return 0;
+}
+
+int pvb_async_watch(struct pvb_eq *eq, struct pvb_domain *domain)
+{
+	struct pvb_eq_device *device;
+	int ret = 0;
+
+	pthread_mutex_lock(&eq->cm_lock);
+	device = async_find(eq, domain);
+	if (device)
+		device->users++;
+	else
+		ret = async_add(eq, domain);
+	pthread_mutex_unlock(&eq->cm_lock);
+	return ret;
+}
+
+static void async_stop_waiting(struct pvb_eq *eq, struct pvb_eq_device *device)
+{
+	if (device->waits)
+		crn_wait_del_fd(&eq->eq.wait, device->domain->verbs->async_fd);
+	device->waits = false;
+}
+
+void pvb_async_unwatch(struct pvb_eq *eq, const struct pvb_domain *domain)
+{
+	struct pvb_eq_device *device;
+
+	pthread_mutex_lock(&eq->cm_lock);
+	device = async_find(eq, domain);
+	if (!--device->users) {
+		async_stop_waiting(eq, device);
+		crn_list_del(&device->entry);
+		free(device);
+	}
+	pthread_mutex_unlock(&eq->cm_lock);
+}
+
+void pvb_async_eq_progress(struct pvb_eq *eq)
+{
+	struct pvb_eq_device *device;
+	struct crn_list *entry;
+
+	crn_mutex_assert_held(&eq->cm_lock);
+	crn_list_for_each (entry, &eq->devices) {
+		device = crn_container_of(entry, struct pvb_eq_device, entry);
+		pvb_async_progress(device->domain);
+		/* The descriptor of a removed device stays readable. */
+		if (pvb_removed(device->domain))
+			async_stop_waiting(eq, device);
 	}
 }

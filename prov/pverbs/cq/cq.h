@@ -116,5 +116,14 @@ void pvb_cntr_wake(struct pvb_wq *wq);
 int pvb_async_init(struct ibv_context *verbs);
 /* Handles all pending asynchronous events. */
 void pvb_async_progress(struct pvb_domain *domain);
+/*
+ * A datagram endpoint of the domain is bound to the event queue, whose readers handle the
+ * device's events from then on, and whose wait object waits for them. Without cm_lock. 0
+ * or a negative code. pvb_async_unwatch undoes it for one endpoint.
+ */
+int pvb_async_watch(struct pvb_eq *eq, struct pvb_domain *domain);
+void pvb_async_unwatch(struct pvb_eq *eq, const struct pvb_domain *domain);
+/* Handles the events of the devices that the event queue watches. With cm_lock. */
+void pvb_async_eq_progress(struct pvb_eq *eq);
 
 #endif

@@ -511,8 +511,21 @@ CRN_INLINE ssize_t pvb_cq_read_one(struct pvb_cq *cq, void *buf)
 	return pvb_cq_read_one_slow(cq, &copy, buf);
 }
 
-/* Empty reads between two polls for events of the device: a poll is a system call. */
-#define PVB_CQ_IDLE 4096u
+/* Empty reads between two reads of the clock. */
+#define PVB_CQ_IDLE 64u
+/* ms between two polls for events of the device: a poll is a system call. */
+#define PVB_CQ_EVENTS_MS 10u
+
+static __attribute__((noinline)) void pvb_cq_poll_events(struct pvb_cq *cq)
+{
+	const uint64_t now_ms = crn_tick_ms();
+
+	if (now_ms - atomic_load_explicit(&cq->events_ms, memory_order_relaxed) <
+	    PVB_CQ_EVENTS_MS)
+		return;
+	atomic_store_explicit(&cq->events_ms, now_ms, memory_order_relaxed);
+	pvb_async_progress(cq->domain);
+}
 
 __attribute__((noinline)) ssize_t pvb_cq_idle(struct pvb_cq *cq, void *buf, size_t count)
 {
@@ -527,7 +540,7 @@ __attribute__((noinline)) ssize_t pvb_cq_idle(struct pvb_cq *cq, void *buf, size
 		domain->durable->look(cq);
 	}
 	if (idle % PVB_CQ_IDLE == 0)
-		pvb_async_progress(domain);
+		pvb_cq_poll_events(cq);
 	if (crn_likely(!pvb_removal_end(cq)))
 		return -FI_EAGAIN;
 	crn_lock(&cq->lock);

@@ -61,7 +61,12 @@ static int pvb_device_probe(struct rdma_event_channel *channel, const struct soc
 	memset(out, 0, sizeof(*out));
 	memcpy(&out->addr, sa, crn_addr_len(sa));
 	ret = -FI_ENODEV;
-	if (rdma_bind_addr(id, &out->addr.sa) || !id->verbs)
+	if (rdma_bind_addr(id, &out->addr.sa)) {
+		if (pvb_is_shortage(pvb_errno()))
+			ret = pvb_errno();
+		goto out;
+	}
+	if (!id->verbs)
 		goto out;
 	crn_addr_set_port(&out->addr.sa, 0);
 	if (!pvb_device_wanted(ibv_get_device_name(id->verbs->device)) ||
@@ -123,10 +128,13 @@ int pvb_device_addrs(struct pvb_device_addr **list, size_t *count)
 
 	channel = rdma_create_event_channel();
 	if (!channel) {
+		ret = pvb_errno();
+		if (pvb_is_shortage(ret))
+			return ret;
 		PVB_INFO(FI_LOG_FABRIC,
 			 "no rdma_cm on this system (%s): is the module "
 			 "rdma_ucm loaded and /dev/infiniband/rdma_cm accessible?\n",
-			 strerror(errno));
+			 strerror(-ret));
 		return -FI_ENODATA;
 	}
 	if (getifaddrs(&ifaddrs)) {

@@ -5,6 +5,8 @@
 #ifndef PVB_DEVICE_DEVICE_H
 #define PVB_DEVICE_DEVICE_H
 
+#include <errno.h>
+#include <stdbool.h>
 #include "adapter.h"
 #include "native.h"
 #include "pverbs.h"
@@ -44,9 +46,17 @@ enum pvb_quirk {
 
 /* device.c */
 
+/* Did a call fail for want of memory or descriptors? A later call may succeed. err is
+ * negative. */
+static inline bool pvb_is_shortage(int err)
+{
+	return err == -FI_ENOMEM || err == -FI_EMFILE || err == -ENFILE;
+}
+
 /*
  * Every usable address, in the order fi_getinfo lists them: by device, IPv4 before
- * IPv6, link-local last. *list is to be freed. -FI_ENODATA when there is none.
+ * IPv6, link-local last. *list is to be freed. -FI_ENODATA when there is none; a shortage
+ * (pvb_is_shortage) that made the list incomplete.
  */
 int pvb_device_addrs(struct pvb_device_addr **list, size_t *count);
 /* Does the user's FI_PVERBS_DEVICE name the device, or none? */

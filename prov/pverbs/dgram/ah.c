@@ -183,8 +183,6 @@ static int ah_new(struct pvb_domain *domain, struct ibv_ah_attr *attr,
 
 	if (ret)
 		return ret;
-	if (domain->ud->path.ethernet && !attr->is_global)
-		return -FI_EINVAL;
 	ah = calloc(1, sizeof(*ah));
 	if (!ah)
 		return -FI_ENOMEM;
@@ -316,7 +314,16 @@ int pvb_ah_get(struct pvb_domain *domain, const struct pvb_ud_addr *addr,
 	       struct pvb_ud_peer *peer)
 {
 	struct ibv_ah_attr attr = ah_attr_of(&domain->ud->path, addr);
+	char text[PVB_UD_STRLEN];
 
+	if (!pvb_ud_reachable(addr, domain->ud->path.ethernet)) {
+		pvb_ud_text(addr, text, sizeof(text));
+		PVB_WARN(FI_LOG_AV,
+			 "%s has no %s, which a datagram needs on this port; insert the "
+			 "address that fi_getname gives on the peer\n",
+			 text, domain->ud->path.ethernet ? "GID" : "LID");
+		return -FI_EINVAL;
+	}
 	return pvb_ah_get_attr(domain, &attr, addr->qpn, pvb_ud_qkey(addr), peer);
 }
 

@@ -27,6 +27,9 @@ struct pvb_ud_query {
 /* By the rules of fi_getinfo(3): 0, or -FI_ENODATA, -FI_ENOMEM. */
 int pvb_ud_query_init(struct pvb_ud_query *query, const char *node, const char *service,
 		      uint64_t flags, const struct fi_info *hints);
+/* Has a receive of the device room for the program's data, the GRH, and what is longer
+ * than the data's buffer? Else a log line of that level says so. */
+bool pvb_ud_device_fits(const char *device, int max_sge, enum fi_log_level level);
 /* May datagrams leave from there, and is it meant? */
 bool pvb_ud_query_match(const struct pvb_ud_query *query,
 			const struct pvb_device_addr *entry);
@@ -52,8 +55,8 @@ int pvb_ud_query_addrs(const struct pvb_ud_query *query,
  * Appends to the addresses of pvb_device_addrs the ports that none of them is of, as
  * entries without an IP address: of each wanted device, the active ports, with the GID
  * and partition that pvb_ud_path_find gives a domain without a source. *list (NULL: none
- * yet) is to be freed. 0, or what makes the list incomplete: -FI_ENOMEM, -FI_EMFILE. A
- * device that cannot be opened or asked for another reason is left out.
+ * yet) is to be freed. 0, or a shortage (pvb_is_shortage) that makes the list incomplete.
+ * A device that cannot be opened or asked for another reason is left out.
  */
 int pvb_ud_add_ports(struct pvb_device_addr **list, size_t *count);
 
@@ -63,7 +66,8 @@ int pvb_ud_add_ports(struct pvb_device_addr **list, size_t *count);
  * The path that datagrams of a domain leave from: the port and GID table entry that src
  * names by its GID (all zeros: the first port that is up). Where several entries have the
  * GID, as RoCE v1 and v2 do, FI_PVERBS_ROCE_VERSION decides, else v2. 0, or
- * -FI_EADDRNOTAVAIL: no port has that GID; -FI_ENETDOWN: its port is down.
+ * -FI_EADDRNOTAVAIL: no port has that GID; -FI_ENETDOWN: its port is down;
+ * -FI_EMFILE and the like: pvb_is_shortage.
  */
 int pvb_ud_path_find(struct ibv_context *verbs, const struct pvb_ud_addr *src,
 		     struct pvb_ud_path *path);

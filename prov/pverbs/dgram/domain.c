@@ -34,12 +34,12 @@ static void ud_excess_close(struct pvb_ud_domain *ud)
 
 /* The draft's MGIDs have the P_Key as the user writes it, that of RFC 4391 as a full
  * member has it. */
-static void ud_link_init(const struct pvb_domain *domain, struct pvb_ud_domain *ud)
+static int ud_link_init(const struct pvb_domain *domain, struct pvb_ud_domain *ud)
 {
 	const struct pvb_ud_path *path = &ud->path;
 
 	if (pvb_params.link == PVB_LINK_NONE || path->ethernet)
-		return;
+		return 0;
 	ud->link = (struct pvb_ud_link){
 		.on = true,
 		.profile = pvb_params.link == PVB_LINK_DRAFT ? PVB_MC_DRAFT : PVB_MC_RFC,
@@ -47,10 +47,10 @@ static void ud_link_init(const struct pvb_domain *domain, struct pvb_ud_domain *
 		.pkey = pvb_params.pkey ? (uint16_t)pvb_params.pkey : path->addr.pkey,
 		.qkey = PVB_UD_QKEY_LINK,
 	};
-	if (pvb_params.qkey)
-		ud->link.qkey = (uint32_t)pvb_params.qkey;
-	else
-		pvb_ud_link_qkey(domain, ud, &ud->link.qkey);
+	if (!pvb_params.qkey)
+		return pvb_ud_link_qkey(domain, ud, &ud->link.qkey);
+	ud->link.qkey = (uint32_t)pvb_params.qkey;
+	return 0;
 }
 
 int pvb_ud_domain_open(struct pvb_domain *domain)
@@ -63,6 +63,9 @@ int pvb_ud_domain_open(struct pvb_domain *domain)
 
 	if (info->src_addr && info->src_addrlen != sizeof(src))
 		return -FI_EINVAL;
+	if (!pvb_ud_device_fits(pvb_domain_device(domain), domain->attr.max_sge,
+				FI_LOG_WARN))
+		return -FI_EOPNOTSUPP;
 	if (info->src_addr)
 		memcpy(&src, info->src_addr, sizeof(src));
 	ud = calloc(1, sizeof(*ud));
@@ -76,7 +79,9 @@ int pvb_ud_domain_open(struct pvb_domain *domain)
 			 pvb_domain_device(domain), text, fi_strerror(-ret));
 		goto err;
 	}
-	ud_link_init(domain, ud);
+	ret = ud_link_init(domain, ud);
+	if (ret)
+		goto err;
 	ret = ud_excess_open(domain, ud);
 	if (ret)
 		goto err;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cairn/nosys.h>
+#include "cq/cq.h"
 #include "device/device.h"
 #include "qp/qp.h"
 #include "dgram.h"
@@ -72,6 +73,7 @@ void pvb_dgram_close(struct pvb_ep *ep)
 	if (ep->eq) {
 		crn_eq_forget(&ep->eq->eq, &ep->fid.fid);
 		ep->eq->cm->part(ep);
+		pvb_async_unwatch(ep->eq, ep->domain);
 	}
 	pvb_dgram_stop(ep);
 	if (dgram->av)

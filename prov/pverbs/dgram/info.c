@@ -87,6 +87,8 @@ void pvb_ud_offer(struct fi_info *info, const struct pvb_device_addr *entry,
 	ep->max_order_war_size = 0;
 	ep->max_order_waw_size = 0;
 	info->domain_attr->max_err_data = sizeof(struct pvb_ud_addr);
+	if (entry->attr.max_srq_sge <= PVB_UD_SGES)
+		info->domain_attr->max_ep_srx_ctx = 0;
 	ud_offer_prefix(info, hints);
 	if (multicast)
 		ud_offer_multicast(info);
@@ -218,12 +220,25 @@ static bool ud_host_matches(const union crn_addr *host,
 	return host->sa.sa_family == AF_INET6 && !memcmp(gid, entry->gid, sizeof(gid));
 }
 
+bool pvb_ud_device_fits(const char *device, int max_sge, enum fi_log_level level)
+{
+	if (max_sge > PVB_UD_SGES)
+		return true;
+	FI_LOG(&pvb_prov, level, FI_LOG_FABRIC,
+	       "%s takes no datagrams: a receive needs %d scatter entries, for data, GRH "
+	       "and excess, and the device has %d (max_sge)\n",
+	       device, PVB_UD_SGES + 1, max_sge);
+	return false;
+}
+
 bool pvb_ud_query_match(const struct pvb_ud_query *query,
 			const struct pvb_device_addr *entry)
 {
 	const bool ethernet = entry->port_attr.link_layer == IBV_LINK_LAYER_ETHERNET;
 
 	if (entry->iwarp || entry->port_attr.state != IBV_PORT_ACTIVE)
+		return false;
+	if (!pvb_ud_device_fits(entry->device, entry->attr.max_sge, FI_LOG_INFO))
 		return false;
 	if (!pvb_ud_no_gid(&query->src) &&
 	    memcmp(query->src.gid, entry->gid, sizeof(entry->gid)) != 0)
@@ -233,6 +248,9 @@ bool pvb_ud_query_match(const struct pvb_ud_query *query,
 		return false;
 	/* The LID of a host on InfiniBand is not known, but for our own. */
 	if (query->dest_host && !ethernet && !crn_addr_is_loopback(&query->peer.sa))
+		return false;
+	if (query->have_dest && !query->dest_host && !pvb_ud_group_gid(query->dest.gid) &&
+	    !pvb_ud_reachable(&query->dest, ethernet))
 		return false;
 	return ud_host_matches(&query->host, entry);
 }

@@ -28,11 +28,11 @@ int pvb_ud_path_port(struct ibv_context *verbs, uint8_t number,
 
 /*
  * Asks subnet administration for the Q_Key of the link that ud is on, and waits for the
- * answer, two seconds at most. False: libibumad may not open the port, there is no such
- * link, or nobody answers.
+ * answer, two seconds at most. *qkey stays as it is where libibumad may not open the
+ * port, there is no such link, or no answer arrives. 0, or a shortage (pvb_is_shortage).
  */
-bool pvb_ud_link_qkey(const struct pvb_domain *domain, const struct pvb_ud_domain *ud,
-		      uint32_t *qkey);
+int pvb_ud_link_qkey(const struct pvb_domain *domain, const struct pvb_ud_domain *ud,
+		     uint32_t *qkey);
 
 /* complete.c */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The port, GID and partition that datagrams leave from. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <string.h>
 #include "device/device.h"
 #include "dgram.h"
@@ -25,17 +26,20 @@ static int ud_gid_rank(const struct ibv_gid_entry *entry, int index)
 	return version;
 }
 
-/* The entry of the port's table that has the GID; of none, the first that is wanted. 0 or
- * -FI_EADDRNOTAVAIL. */
+/* The entry of the port's table that has the GID; of none, the first that is wanted. 0,
+ * -FI_EADDRNOTAVAIL, or a shortage. */
 static int ud_path_gid(struct ibv_context *verbs, const struct ibv_port_attr *port,
 		       const struct pvb_ud_addr *src, struct pvb_ud_path *path)
 {
 	const bool any = pvb_ud_no_gid(src);
 	struct ibv_gid_entry entry;
-	int i, rank, best = 0;
+	int i, err, rank, best = 0;
 
 	for (i = 0; i < port->gid_tbl_len; i++) {
-		if (ibv_query_gid_ex(verbs, path->port, (uint32_t)i, &entry, 0))
+		err = ibv_query_gid_ex(verbs, path->port, (uint32_t)i, &entry, 0);
+		if (pvb_is_shortage(-err))
+			return -err;
+		if (err)
 			continue;
 		if (!any && memcmp(entry.gid.raw, src->gid, sizeof(src->gid)) != 0)
 			continue;
@@ -49,7 +53,7 @@ static int ud_path_gid(struct ibv_context *verbs, const struct ibv_port_attr *po
 	return best ? 0 : -FI_EADDRNOTAVAIL;
 }
 
-/* FI_PVERBS_PKEY's entry, or src's, or the first; 0 or -FI_EADDRNOTAVAIL. */
+/* FI_PVERBS_PKEY's entry, or src's, or the first: 0, -FI_EADDRNOTAVAIL, or a shortage. */
 static int ud_path_pkey(struct ibv_context *verbs, const struct ibv_port_attr *port,
 			const struct pvb_ud_addr *src, struct pvb_ud_path *path)
 {
@@ -58,7 +62,13 @@ static int ud_path_pkey(struct ibv_context *verbs, const struct ibv_port_attr *p
 	int i;
 
 	for (i = 0; i < port->pkey_tbl_len; i++) {
-		if (ibv_query_pkey(verbs, path->port, i, &pkey) || !pkey)
+		errno = 0;
+		if (ibv_query_pkey(verbs, path->port, i, &pkey)) {
+			if (pvb_is_shortage(-errno))
+				return -errno;
+			continue;
+		}
+		if (!pkey)
 			continue;
 		if (wanted && ((ntohs(pkey) ^ wanted) & UD_PKEY_NUMBER))
 			continue;
@@ -106,8 +116,8 @@ int pvb_ud_path_find(struct ibv_context *verbs, const struct pvb_ud_addr *src,
 	ret = -FI_EADDRNOTAVAIL;
 	for (port = 1; port <= device.phys_port_cnt; port++) {
 		found = pvb_ud_path_port(verbs, (uint8_t)port, src, path);
-		if (!found)
-			return 0;
+		if (!found || pvb_is_shortage(found))
+			return found;
 		if (found != -FI_EADDRNOTAVAIL)
 			ret = found;
 	}

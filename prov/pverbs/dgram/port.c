@@ -19,18 +19,21 @@ static bool port_is_listed(const struct pvb_device_addr *list, size_t count,
 	return false;
 }
 
-/* The entry of a port; false: datagrams cannot leave from there. */
-static bool port_entry(struct ibv_context *verbs, uint8_t port,
-		       const struct ibv_device_attr *attr, struct pvb_device_addr *out)
+/* The entry of a port: 0, or why datagrams cannot leave from there. */
+static int port_entry(struct ibv_context *verbs, uint8_t port,
+		      const struct ibv_device_attr *attr, struct pvb_device_addr *out)
 {
 	static const struct pvb_ud_addr any;
 	struct pvb_ud_path path;
 	union ibv_gid gid;
+	int ret;
 
 	memset(out, 0, sizeof(*out));
-	if (pvb_ud_path_port(verbs, port, &any, &path) ||
-	    ibv_query_port(verbs, port, &out->port_attr))
-		return false;
+	ret = pvb_ud_path_port(verbs, port, &any, &path);
+	if (!ret)
+		ret = -ibv_query_port(verbs, port, &out->port_attr);
+	if (ret)
+		return ret;
 	strncpy(out->device, ibv_get_device_name(verbs->device), sizeof(out->device) - 1);
 	out->port = port;
 	out->attr = *attr;
@@ -39,7 +42,7 @@ static bool port_entry(struct ibv_context *verbs, uint8_t port,
 	memcpy(out->gid, path.addr.gid, sizeof(out->gid));
 	if (!ibv_query_gid(verbs, port, 0, &gid))
 		out->subnet_prefix = be64toh(gid.global.subnet_prefix);
-	return true;
+	return 0;
 }
 
 static int port_add_device(struct ibv_context *verbs, struct pvb_device_addr **list,
@@ -58,9 +61,12 @@ static int port_add_device(struct ibv_context *verbs, struct pvb_device_addr **l
 		return -FI_ENOMEM;
 	*list = longer;
 	for (port = 1; port <= attr.phys_port_cnt; port++) {
-		if (!port_is_listed(longer, *count, name, (uint8_t)port) &&
-		    port_entry(verbs, (uint8_t)port, &attr, &longer[*count]))
-			(*count)++;
+		if (port_is_listed(longer, *count, name, (uint8_t)port))
+			continue;
+		ret = port_entry(verbs, (uint8_t)port, &attr, &longer[*count]);
+		if (pvb_is_shortage(ret))
+			return ret;
+		*count += !ret;
 	}
 	return 0;
 }
@@ -82,11 +88,6 @@ static int port_open_device(struct ibv_device *device, struct pvb_device_addr **
 	return ret;
 }
 
-static bool port_list_ends(int ret)
-{
-	return ret == -FI_ENOMEM || ret == -FI_EMFILE;
-}
-
 int pvb_ud_add_ports(struct pvb_device_addr **list, size_t *count)
 {
 	struct ibv_device **devices;
@@ -95,14 +96,14 @@ int pvb_ud_add_ports(struct pvb_device_addr **list, size_t *count)
 	devices = ibv_get_device_list(&found);
 	if (!devices) {
 		ret = pvb_errno();
-		return port_list_ends(ret) ? ret : 0;
+		return pvb_is_shortage(ret) ? ret : 0;
 	}
-	for (i = 0; i < found && !port_list_ends(ret); i++) {
+	for (i = 0; i < found && !pvb_is_shortage(ret); i++) {
 		ret = port_open_device(devices[i], list, count);
 		if (ret)
 			PVB_INFO(FI_LOG_FABRIC, "%s: no ports for datagrams: %s\n",
 				 ibv_get_device_name(devices[i]), fi_strerror(-ret));
 	}
 	ibv_free_device_list(devices);
-	return port_list_ends(ret) ? ret : 0;
+	return pvb_is_shortage(ret) ? ret : 0;
 }

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <cairn/compat.h>
+#include "device/device.h"
 #include "internal.h"
 #include "link/link.h"
 
@@ -45,8 +46,8 @@ static void find_wait(struct ud_find *find)
 	}
 }
 
-bool pvb_ud_link_qkey(const struct pvb_domain *domain, const struct pvb_ud_domain *ud,
-		      uint32_t *qkey)
+int pvb_ud_link_qkey(const struct pvb_domain *domain, const struct pvb_ud_domain *ud,
+		     uint32_t *qkey)
 {
 	const struct pvb_umad_config config = {.ca = pvb_domain_device(domain),
 					       .port = ud->path.port};
@@ -61,16 +62,15 @@ bool pvb_ud_link_qkey(const struct pvb_domain *domain, const struct pvb_ud_domai
 		.done = find_done,
 		.arg = &find,
 	};
-	bool found;
+	int ret = pvb_umad_open(&find.umad, &config);
 
-	/* Who joins a group is told why. */
-	if (pvb_umad_open(&find.umad, &config))
-		return false;
+	/* fi_join logs another reason. */
+	if (ret)
+		return pvb_is_shortage(ret) ? ret : 0;
 	if (!pvb_link_open(&find.link, &find.umad.client, &link, pvb_umad_now()))
 		find_wait(&find);
-	found = find.done && !find.err;
-	if (found)
+	if (find.done && !find.err)
 		*qkey = find.link.group.qkey;
 	pvb_umad_close(&find.umad);
-	return found;
+	return 0;
 }

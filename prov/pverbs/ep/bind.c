@@ -137,6 +137,10 @@ static int pvb_ep_bind_eq(struct pvb_ep *ep, struct pvb_eq *eq, uint64_t flags)
 		if (ret)
 			return ret;
 	}
+	if (ep->dgram)
+		ret = pvb_async_watch(eq, ep->domain);
+	if (ret)
+		return ret;
 	ep->eq = eq;
 	atomic_fetch_add(&eq->refs, 1);
 	return 0;

@@ -71,11 +71,11 @@ static int mc_source(const struct pvb_domain *domain, union pvb_mc_sockaddr *out
 	return 0;
 }
 
-bool pvb_mc_cm_bindable(const struct pvb_domain *domain)
+int pvb_mc_cm_bindable(const struct pvb_domain *domain)
 {
 	union pvb_mc_sockaddr source;
 
-	return !mc_source(domain, &source);
+	return mc_source(domain, &source);
 }
 
 static bool mc_source_known(const struct pvb_mc_group *group)

@@ -188,9 +188,8 @@ static void mc_gone(struct pvb_mc_group *group, int status)
 void pvb_mcast_event(struct fid *fid, const struct pvb_cm_event *event)
 {
 	struct pvb_mc_group *group = crn_container_of(fid, struct pvb_mc_group, fid);
-	struct pvb_eq *eq = group->eq;
 
-	crn_mutex_assert_held(&eq->cm_lock);
+	crn_mutex_assert_held(&group->eq->cm_lock);
 	switch (event->type) {
 	case RDMA_CM_EVENT_MULTICAST_JOIN:
 		mc_on_join(group, event);
@@ -211,7 +210,6 @@ void pvb_mcast_event(struct fid *fid, const struct pvb_cm_event *event)
 	default:
 		break;
 	}
-	pvb_mc_reports_flush(eq);
 }
 
 void pvb_mcast_progress(struct pvb_eq *eq)
@@ -300,7 +298,6 @@ int pvb_mc_group_get(struct pvb_mc *mc, const struct pvb_mc_name *name)
 	mc->group = group;
 	if (group->member)
 		mc_join_user(mc);
-	pvb_mc_reports_flush(mc->ep->eq);
 	return 0;
 }
 

@@ -118,17 +118,20 @@ void pvb_mc_routes_put(struct pvb_mc *mc);
 
 /* report.c */
 
-/* Tells the event queue, now or once there is room: err FI_E* or 0, prov_errno a status
- * of rdma_cm or subnet administration. What was not told yet is not told any more. */
+/* Inserts FI_JOIN_COMPLETE (err 0) or an error entry (err FI_E*) into the event queue,
+ * now or once there is room. prov_errno: status of rdma_cm or subnet administration.
+ * Replaces a report that still waits for room. */
 void pvb_mc_report(struct pvb_mc *mc, int err, int prov_errno);
 /* Takes back what was told and not read yet. */
 void pvb_mc_report_drop(struct pvb_mc *mc);
+/* Inserts the reports that wait for room, oldest first, as far as there is room. */
 void pvb_mc_reports_flush(struct pvb_eq *eq);
 
 /* cm.c */
 
-/* Is there an address that an id can be bound to? */
-bool pvb_mc_cm_bindable(const struct pvb_domain *domain);
+/* Is there an address that an id can be bound to? 0, -FI_EADDRNOTAVAIL, or why that could
+ * not be determined. */
+int pvb_mc_cm_bindable(const struct pvb_domain *domain);
 /* An id that has asked to join: 0 or a negative code, with the reason in the log. */
 int pvb_mc_cm_begin(struct pvb_mc_group *group);
 /* Leaves; no event of the id comes any more. The id may be NULL. */

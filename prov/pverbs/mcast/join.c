@@ -20,8 +20,6 @@ static int mc_close(struct fid *fid)
 	pvb_mc_report_drop(mc);
 	if (mc->send)
 		pvb_mc_slot_put(mc->ep, mc->addr);
-	/* Others may have waited for what this one was to receive. */
-	pvb_mc_reports_flush(eq);
 	pthread_mutex_unlock(&eq->cm_lock);
 	pvb_mc_routes_put(mc);
 	atomic_fetch_sub(&mc->ep->dgram->mcs.open, 1);

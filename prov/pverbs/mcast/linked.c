@@ -110,9 +110,12 @@ static void linked_lost(void *arg, struct pvb_group_user *user, int err, uint16_
 {
 	struct pvb_mc *mc = linked_of(user);
 
+	/* pvb_mc_link_gone ends the membership and reports that. */
+	if (mc->on->port->umad.gone)
+		return;
 	if (!(mc->parts & PVB_MC_BY_CM))
 		pvb_mc_detach(mc);
-	pvb_mc_lost(mc, PVB_MC_BY_SA, linked_error(mc, err), status);
+	pvb_mc_lost(mc, PVB_MC_BY_SA, -err, status);
 }
 
 static void linked_failed(void *arg, struct pvb_group_user *user, int err,
@@ -355,7 +358,6 @@ bool pvb_mc_linked_join(struct pvb_mc *mc)
 		if (ret)
 			linked_end(mc, -ret, 0);
 	}
-	pvb_mc_reports_flush(mc->ep->eq);
 	pvb_mc_port_arm(port);
 	return true;
 }

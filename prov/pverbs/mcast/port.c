@@ -2,12 +2,13 @@
 /*
  * A domain's port at subnet administration, for the groups of one event queue: by
  * libibumad, where the user may open it. It makes progress where the event queue is read,
- * which waits for its descriptor, for its deadline, and for events of the device.
+ * which waits for its descriptor, for its deadline, and for events of the device
+ * (cq/async.c).
  */
-#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include "cq/cq.h"
+#include "device/device.h"
 #include "linked.h"
 
 /* ms: the longest wait for one answer, and at what else is looked now and then. */
@@ -116,7 +117,6 @@ void pvb_mc_port_arm(struct pvb_mc_port *port)
 static void port_unwatch(struct pvb_mc_port *port)
 {
 	crn_deadline_remove(&port->eq->mcs.deadlines, &port->due);
-	crn_wait_del_fd(&port->eq->eq.wait, port->domain->verbs->async_fd);
 	crn_wait_del_fd(&port->eq->eq.wait, pvb_umad_fd(&port->umad));
 }
 
@@ -133,13 +133,11 @@ static void port_gone(struct pvb_mc_port *port)
 		pvb_mc_link_gone(&port->link[i]);
 }
 
-/* Who told of another subnet manager told the device, whose events anybody reads. */
+/* Another subnet manager is an event of the device, which any thread may have read. */
 static void port_events(struct pvb_mc_port *port)
 {
-	unsigned int changes;
+	const unsigned int changes = atomic_load(&port->domain->ud->link.changes);
 
-	pvb_async_progress(port->domain);
-	changes = atomic_load(&port->domain->ud->link.changes);
 	if (changes == port->changes)
 		return;
 	port->changes = changes;
@@ -176,25 +174,6 @@ static void port_on_deadline(struct crn_deadline *due)
 	pvb_mc_port_progress(crn_container_of(due, struct pvb_mc_port, due));
 }
 
-static int port_wait(struct pvb_mc_port *port)
-{
-	struct crn_wait *wait = &port->eq->eq.wait;
-	const int fd = pvb_umad_fd(&port->umad);
-	int ret = crn_wait_add_fd(wait, fd);
-
-	if (ret)
-		return ret;
-	ret = crn_wait_add_fd(wait, port->domain->verbs->async_fd);
-	if (ret)
-		crn_wait_del_fd(wait, fd);
-	return ret;
-}
-
-static bool port_is_shortage(int ret)
-{
-	return ret == -FI_ENOMEM || ret == -FI_EMFILE || ret == -ENFILE;
-}
-
 /* Without it groups are joined by rdma_cm alone, but not for a shortage, which passes: 0
  * or a negative code. */
 static int port_open_umad(struct pvb_mc_port *port)
@@ -208,13 +187,13 @@ static int port_open_umad(struct pvb_mc_port *port)
 	int ret = pvb_umad_open(&port->umad, &config);
 
 	if (!ret) {
-		ret = port_wait(port);
+		ret = crn_wait_add_fd(&port->eq->eq.wait, pvb_umad_fd(&port->umad));
 		if (ret)
 			pvb_umad_close(&port->umad);
 		port->open = !ret;
 		return ret;
 	}
-	if (port_is_shortage(ret))
+	if (pvb_is_shortage(ret))
 		return ret;
 	PVB_WARN(FI_LOG_EP_CTRL,
 		 "FI_PVERBS_LINK without subnet administration: %s. Groups are joined by "
@@ -222,6 +201,18 @@ static int port_open_umad(struct pvb_mc_port *port)
 		 "all-router group in its place\n",
 		 port->umad.error);
 	return 0;
+}
+
+/* The kernel's links are those of RFC 4391: 0 or a negative code. */
+static int port_find_kernel(struct pvb_mc_port *port)
+{
+	int ret;
+
+	if (port->domain->ud->link.profile != PVB_MC_RFC)
+		return 0;
+	ret = pvb_mc_cm_bindable(port->domain);
+	port->kernel = !ret;
+	return ret == -FI_EADDRNOTAVAIL ? 0 : ret;
 }
 
 static int port_new(struct pvb_ep *ep, struct pvb_mc_port **out)
@@ -234,12 +225,12 @@ static int port_new(struct pvb_ep *ep, struct pvb_mc_port **out)
 	port->eq = ep->eq;
 	port->domain = ep->domain;
 	port->due.expired = port_on_deadline;
-	port->kernel = ep->domain->ud->link.profile == PVB_MC_RFC &&
-		       pvb_mc_cm_bindable(ep->domain);
 	port->changes = atomic_load(&ep->domain->ud->link.changes);
 	for (i = 0; i < PVB_MC_LINKS; i++)
 		pvb_mc_link_init(&port->link[i], port);
-	ret = port_open_umad(port);
+	ret = port_find_kernel(port);
+	if (!ret)
+		ret = port_open_umad(port);
 	if (ret) {
 		free(port);
 		return ret;
@@ -301,6 +292,7 @@ static void port_drain(struct pvb_mc_port *port)
 	while (port_waits(port) && crn_now_ms() < end) {
 		ms = pvb_umad_timeout(&port->umad);
 		poll(&wait, 1, ms >= 0 && ms < PORT_DRAIN_POLL ? ms : PORT_DRAIN_POLL);
+		pvb_async_progress(port->domain);
 		if (!port_take(port))
 			return;
 	}

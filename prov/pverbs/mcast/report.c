@@ -62,6 +62,8 @@ void pvb_mc_report(struct pvb_mc *mc, int err, int prov_errno)
 	mc->prov_errno = prov_errno;
 	mc->reports = true;
 	crn_list_add_tail(&mc_eq(mc)->mcs.reports, &mc->report);
+	/* Before the next report of mc, which would replace this one. */
+	pvb_mc_reports_flush(mc_eq(mc));
 }
 
 void pvb_mc_report_drop(struct pvb_mc *mc)

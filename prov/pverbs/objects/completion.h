@@ -53,7 +53,7 @@ struct pvb_cq {
 	 * to be destroyed. */
 	bool ended;
 	uint32_t hw_gone;
-	atomic_uint idle; /* consecutive reads that found nothing */
+	atomic_uint idle; /* reads that found nothing */
 	uint32_t hw_next; /* where the next poll begins: none starves */
 	struct ibv_cq
 		*single; /* of hw, while there is no other; NULL: none, or several */
@@ -85,6 +85,7 @@ struct pvb_cq {
 	atomic_bool told;     /* fi_trywait has reported it */
 	atomic_uint sreaders; /* threads in fi_cq_sread */
 	atomic_uint refs;
+	_Atomic uint64_t events_ms; /* crn_tick_ms of the last poll for device events */
 };
 
 /* A completion queue that a counter counts completions of, for so many endpoints. */

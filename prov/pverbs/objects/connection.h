@@ -68,6 +68,14 @@ struct pvb_eq_mcs {
 	struct crn_deadlines deadlines;
 };
 
+/* A device of datagram endpoints whose event queue this is: cq/async.c. */
+struct pvb_eq_device {
+	struct crn_list entry; /* of pvb_eq.devices */
+	struct pvb_domain *domain;
+	unsigned int users; /* endpoints */
+	bool waits;	    /* the wait object has the descriptor of its events */
+};
+
 struct pvb_eq {
 	struct crn_eq eq;
 	struct pvb_fabric *fabric;
@@ -82,6 +90,7 @@ struct pvb_eq {
 	uint64_t control_conn_due; /* ms: the first of them has no more time; else ~0 */
 	atomic_bool control_conn_moved; /* another EQ's thread has something for one */
 	struct pvb_eq_mcs mcs;
+	struct crn_list devices; /* struct pvb_eq_device; guarded by cm_lock */
 	atomic_uint refs;
 	atomic_uint looking; /* readers of completion queues: persist/initiator/defer.c */
 };

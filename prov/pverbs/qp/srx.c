@@ -242,7 +242,7 @@ static int pvb_srx_create(struct pvb_srx *srx, const struct fi_rx_attr *rx)
 	size_t size = rx && rx->size ? rx->size : CRN_MIN(pvb_params.rx_size, most);
 	int ret;
 
-	if (!device->max_srq)
+	if (!device->max_srq || device->max_srq_sge <= own_sges)
 		return -FI_ENOSYS;
 	srx->iov_limit = rx && rx->iov_limit ? rx->iov_limit : 1;
 	srx->flags = rx ? rx->op_flags : 0;

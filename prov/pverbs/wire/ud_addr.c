@@ -40,6 +40,13 @@ bool pvb_ud_valid(const struct pvb_ud_addr *addr)
 	return addr->lid || !pvb_ud_no_gid(addr);
 }
 
+bool pvb_ud_reachable(const struct pvb_ud_addr *addr, bool ethernet)
+{
+	if (addr->lid > UD_LID_MAX || pvb_ud_group_gid(addr->gid))
+		return false;
+	return ethernet ? !pvb_ud_no_gid(addr) : addr->lid != 0;
+}
+
 uint32_t pvb_ud_hash(const struct pvb_ud_addr *addr)
 {
 	const uint32_t hash = crn_av_hash(CRN_AV_HASH, &addr->qpn, sizeof(addr->qpn));

@@ -47,6 +47,10 @@ struct pvb_ud_addr {
  * bits and a service level of 4. Any bytes may be given. */
 bool pvb_ud_valid(const struct pvb_ud_addr *addr);
 
+/* Does it have what a unicast datagram from such a port needs: a unicast LID on
+ * InfiniBand, a unicast GID on RoCE? Any bytes may be given. */
+bool pvb_ud_reachable(const struct pvb_ud_addr *addr, bool ethernet);
+
 /* Is it the GID of a multicast group: one that begins with 0xff, or on RoCE that of an
  * IPv4 group, ::ffff:224.0.0.0/100? */
 bool pvb_ud_group_gid(const uint8_t gid[16]);

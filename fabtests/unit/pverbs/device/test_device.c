@@ -158,10 +158,14 @@ CT_TEST(device, a_search_that_runs_out_of_something_fails)
 	fake_add_addr("10.1.0.1", &fake_devices[1], 1, IFF_UP);
 	fake_fail(FAKE_GETIFADDRS, 1, EMFILE);
 	CT_EXPECT_EQ(pvb_device_addrs(&list, &count), -FI_EMFILE);
+	fake_fail(FAKE_CREATE_EVENT_CHANNEL, 1, EMFILE);
+	CT_EXPECT_EQ(pvb_device_addrs(&list, &count), -FI_EMFILE);
 	fake_fail(FAKE_CREATE_ID, 2, EMFILE);
 	CT_EXPECT_EQ(pvb_device_addrs(&list, &count), -FI_EMFILE);
-	/* The first allocation is the event channel's. */
-	for (nth = 2; nth < 20; nth++) {
+	fake_fail(FAKE_BIND_ADDR, 2, ENFILE);
+	CT_EXPECT_EQ(pvb_device_addrs(&list, &count), -ENFILE);
+	CT_EXPECT_EQ(fake_objects, 0);
+	for (nth = 1; nth < 20; nth++) {
 		CT_NOTE("allocation %u", nth);
 		ct_fail_alloc(nth);
 		ret = pvb_device_addrs(&list, &count);

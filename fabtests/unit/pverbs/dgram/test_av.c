@@ -62,6 +62,26 @@ CT_TEST_F(dgram_av, nodes_and_services_name_addresses)
 	CT_EXPECT_EQ(err[0], FI_EINVAL);
 }
 
+/* The LID of a host is not known, and a device sends nothing to LID 0. */
+CT_TEST_F(dgram_av, an_address_without_a_lid_is_refused_on_infiniband)
+{
+	struct pvb_ud_addr addr;
+	fi_addr_t at[4];
+	int err;
+
+	CT_ASSERT_TRUE(dgram_open_domain(t, &(struct dgram_opts){.ib = true}));
+	CT_EXPECT_EQ(fi_av_insertsvc(t->av, "10.0.0.9", "0x123", at, FI_SYNC_ERR, &err),
+		     0);
+	CT_EXPECT_EQ(err, FI_EINVAL);
+	CT_EXPECT_EQ(at[0], FI_ADDR_NOTAVAIL);
+	CT_EXPECT_STRSTR(ct_log_last(), "::ffff:10.0.0.9:123/0/0/0 has no LID");
+	CT_EXPECT_EQ(fi_av_insertsym(t->av, "10.0.0.9", 2, "7", 2, at, 0, NULL), 0);
+	addr = dgram_addr(t, 2);
+	addr.lid = 0;
+	CT_EXPECT_EQ(fi_av_insert(t->av, &addr, 1, at, FI_SYNC_ERR, &err), 0);
+	CT_EXPECT_EQ(err, FI_EINVAL);
+}
+
 /* fi_av(3): FI_EVENT; the queue is of the same fabric, and is there as long as the
  * vector.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Datagram endpoints as objects. */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <rdma/fi_ext_cairn.h>
@@ -237,6 +238,87 @@ CT_TEST_F(dgram_ep, a_port_that_goes_down_is_an_event)
 	dgram_close_ep(t);
 	expect_no_event(eq);
 	CT_EXPECT_EQ(fi_close(&eq->fid), 0);
+}
+
+static void port_error(void)
+{
+	struct ibv_async_event event = {.event_type = IBV_EVENT_PORT_ERR};
+
+	event.element.port_num = 1;
+	fake_async_add(&fake_devices[0], &event);
+}
+
+CT_TEST_F(dgram_ep, the_next_read_of_the_event_queue_finds_a_port_that_is_down)
+{
+	struct fid_eq *eq;
+
+	CT_EXPECT_EQ(fi_eq_open(t->fabric, NULL, &eq, NULL), 0);
+	CT_ASSERT_TRUE(dgram_new_ep(t));
+	CT_EXPECT_EQ(fi_ep_bind(t->ep, &eq->fid, 0), 0);
+	CT_EXPECT_EQ(fi_enable(t->ep), 0);
+	port_error();
+	expect_eq_error(eq, &t->ep->fid, FI_ENETDOWN, IBV_EVENT_PORT_ERR);
+	dgram_close_ep(t);
+	/* Without endpoints of the device it looks no more. */
+	port_error();
+	expect_no_event(eq);
+	CT_EXPECT_EQ(fi_close(&eq->fid), 0);
+}
+
+/* The descriptor of a removed device stays readable, and is not waited for any more. */
+CT_TEST_F(dgram_ep, an_event_of_the_device_wakes_a_reader_of_the_event_queue)
+{
+	struct fi_eq_attr attr = {.wait_obj = FI_WAIT_FD};
+	struct pollfd wait = {.events = POLLIN};
+	struct fid_eq *eq;
+
+	CT_EXPECT_EQ(fi_eq_open(t->fabric, &attr, &eq, NULL), 0);
+	CT_ASSERT_TRUE(dgram_new_ep(t));
+	CT_EXPECT_EQ(fi_ep_bind(t->ep, &eq->fid, 0), 0);
+	CT_EXPECT_EQ(fi_enable(t->ep), 0);
+	CT_EXPECT_EQ(fi_control(&eq->fid, FI_GETWAIT, &wait.fd), 0);
+	CT_EXPECT_EQ(poll(&wait, 1, 0), 0);
+	fake_remove(&fake_devices[0], ep_of(t->ep)->domain->verbs);
+	CT_EXPECT_EQ(poll(&wait, 1, 0), 1);
+	expect_no_event(eq);
+	CT_EXPECT_TRUE(pvb_removed(ep_of(t->ep)->domain));
+	CT_EXPECT_EQ(poll(&wait, 1, 0), 0);
+	dgram_close_ep(t);
+	CT_EXPECT_EQ(fi_close(&eq->fid), 0);
+}
+
+/* A program that looks for datagrams 50 times a second, and reads no event queue. */
+CT_TEST_F(dgram_ep, a_slow_reader_finds_a_removed_device_within_two_seconds)
+{
+	const uint64_t period_ms = 20;
+	struct fi_cq_entry entry;
+	int reads = 0;
+
+	CT_ASSERT_TRUE(dgram_open(t, NULL));
+	ct_time_stop();
+	fake_remove(&fake_devices[0], ep_of(t->ep)->domain->verbs);
+	while (!pvb_removed(ep_of(t->ep)->domain) && reads++ < 1000) {
+		fi_cq_read(t->cq, &entry, 1);
+		ct_time_pass(period_ms);
+	}
+	CT_EXPECT_LE(reads * period_ms, 2000);
+	ct_time_go();
+}
+
+CT_TEST(dgram_domain, a_device_without_an_entry_for_the_data_is_refused)
+{
+	struct fi_rx_attr attr = {0};
+	struct dgram_world w = {0};
+	struct fid_domain *domain;
+	struct fid_ep *srx;
+
+	CT_ASSERT_TRUE(dgram_open_domain(&w, NULL));
+	fake_devices[0].attr.max_sge = 2;
+	CT_EXPECT_EQ(fi_domain(w.fabric, w.info, &domain, NULL), -FI_EOPNOTSUPP);
+	CT_EXPECT_STRSTR(ct_log_last(), "the device has 2 (max_sge)");
+	crn_container_of(w.domain, struct pvb_domain, fid)->attr.max_srq_sge = 1;
+	CT_EXPECT_EQ(fi_srx_context(w.domain, &attr, &srx, NULL), -FI_ENOSYS);
+	dgram_close(&w);
 }
 
 CT_TEST(dgram_domain, a_port_that_is_not_there_is_an_error)

@@ -87,6 +87,23 @@ CT_TEST_F(dgram_info, receives_have_two_entries_less_than_the_device)
 	CT_EXPECT_EQ(t->info->tx_attr->iov_limit, 3);
 }
 
+CT_TEST_F(dgram_info, a_device_without_an_entry_for_the_data_offers_no_datagrams)
+{
+	int entries;
+
+	for (entries = 2; entries > 0; entries--) {
+		fake_devices[0].attr.max_sge = entries;
+		CT_EXPECT_EQ(ask(t, NULL, NULL, 0, hints_of(FI_MSG)), NULL);
+	}
+	CT_EXPECT_STRSTR(ct_log_last(), "the device has 1 (max_sge)");
+	fake_devices[0].attr.max_sge = 3;
+	CT_ASSERT_NE(ask(t, NULL, NULL, 0, hints_of(FI_MSG)), NULL);
+	CT_EXPECT_GT(t->info->domain_attr->max_ep_srx_ctx, 0);
+	fake_devices[0].attr.max_srq_sge = 2;
+	CT_ASSERT_NE(ask(t, NULL, NULL, 0, hints_of(FI_MSG)), NULL);
+	CT_EXPECT_EQ(t->info->domain_attr->max_ep_srx_ctx, 0);
+}
+
 CT_TEST_F(dgram_info, who_asks_for_multicast_gets_it_and_who_asks_for_nothing_both)
 {
 	const uint64_t plain =
@@ -250,6 +267,42 @@ CT_TEST_F(dgram_info, a_host_is_no_destination_on_infiniband)
 {
 	dgram_reset(true);
 	CT_EXPECT_EQ(ask(t, "10.0.0.2", "0x505", 0, hints_of(FI_MSG)), NULL);
+}
+
+/* 0xc000 to 0xfffe are those of groups, 0xffff is permissive. */
+CT_TEST_F(dgram_info, a_destination_has_a_unicast_lid_on_infiniband_and_a_gid_on_roce)
+{
+	static const struct {
+		bool ib;
+		const char *dest;
+		bool offered;
+	} rows[] = {
+		{true, "fi_addr_ib_ud://fe80::9:505/9/ffff/0", true},
+		{true, "fi_addr_ib_ud://:::505/bfff/ffff/0", true},
+		{true, "fi_addr_ib_ud://fe80::9:505/0/ffff/0", false},
+		{true, "fi_addr_ib_ud://fe80::9:505/c000/ffff/0", false},
+		{true, "fi_addr_ib_ud://fe80::9:505/ffff/ffff/0", false},
+		{true, "fi_addr_ib_ud://ff12:401b:ffff::2:ffffff/c001/ffff/0", true},
+		{false, "fi_addr_ib_ud://::ffff:10.0.0.2:505/0/ffff/0", true},
+		{false, "fi_addr_ib_ud://:::505/9/ffff/0", false},
+		{false, "fi_addr_ib_ud://::ffff:10.0.0.2:505/c001/ffff/0", false},
+	};
+	struct pvb_ud_addr addr;
+	struct fi_info *hints;
+	size_t i;
+
+	for (i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("row %zu: %s", i, rows[i].dest);
+		dgram_reset(rows[i].ib);
+		CT_EXPECT_EQ(!!ask(t, rows[i].dest, NULL, 0, hints_of(FI_MSG)),
+			     rows[i].offered);
+		CT_EXPECT_EQ(pvb_ud_parse(rows[i].dest, &addr), 0);
+		hints = hints_of(FI_MSG);
+		hints->dest_addr = malloc(sizeof(addr));
+		hints->dest_addrlen = sizeof(addr);
+		memcpy(hints->dest_addr, &addr, sizeof(addr));
+		CT_EXPECT_EQ(!!ask(t, NULL, NULL, 0, hints), rows[i].offered);
+	}
 }
 
 CT_TEST_F(dgram_info, addresses_in_the_hints_are_taken_where_the_call_names_none)
@@ -420,14 +473,22 @@ CT_TEST_F(dgram_info, ports_that_are_down_or_do_not_answer_and_iwarp_are_left_ou
 /* A list that lacks some of the devices would be believed. */
 CT_TEST(dgram_info, a_search_for_ports_that_runs_out_of_something_fails)
 {
+	static const enum fake_call calls[] = {FAKE_CREATE_EVENT_CHANNEL,
+					       FAKE_OPEN_DEVICE, FAKE_QUERY_GID,
+					       FAKE_QUERY_PKEY};
 	struct fi_info *hints = hints_of(FI_MSG), *info = NULL;
 	unsigned int nth;
+	size_t i;
 	int ret;
 
-	reset_gid_only(true);
-	fake_fail(FAKE_OPEN_DEVICE, 2, EMFILE);
-	CT_EXPECT_EQ(pvb_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info),
-		     -FI_EMFILE);
+	for (i = 0; i < CRN_COUNT(calls); i++) {
+		CT_NOTE("call %zu", i);
+		reset_gid_only(true);
+		fake_fail(calls[i], 1, EMFILE);
+		CT_EXPECT_EQ(pvb_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info),
+			     -FI_EMFILE);
+		CT_EXPECT_EQ(fake_objects, 0);
+	}
 	for (nth = 1; nth < 60; nth++) {
 		CT_NOTE("allocation %u", nth);
 		reset_gid_only(true);
@@ -435,8 +496,7 @@ CT_TEST(dgram_info, a_search_for_ports_that_runs_out_of_something_fails)
 		ret = pvb_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info);
 		if (!ct_alloc_failed())
 			break;
-		if (nth > 1)
-			CT_EXPECT_EQ(ret, -FI_ENOMEM);
+		CT_EXPECT_EQ(ret, -FI_ENOMEM);
 		fi_freeinfo(info);
 		CT_EXPECT_EQ(fake_objects, 0);
 	}

@@ -74,6 +74,37 @@ CT_TEST(dgram_path, the_partition_is_the_wanted_one_whatever_the_membership)
 	ibv_close_device(verbs);
 }
 
+/* No other port is taken for it, and it is not said to be missing. */
+CT_TEST(dgram_path, a_shortage_is_reported_as_such)
+{
+	static const struct {
+		enum fake_call call;
+		int err;
+	} rows[] = {
+		{FAKE_QUERY_GID, EMFILE},
+		{FAKE_QUERY_GID, ENOMEM},
+		{FAKE_QUERY_PKEY, EMFILE},
+		{FAKE_QUERY_PKEY, ENFILE},
+	};
+	const struct pvb_ud_addr any = {0};
+	struct ibv_context *verbs;
+	struct pvb_ud_path path;
+	size_t i;
+
+	dgram_reset(true);
+	fake_devices[0].attr.phys_port_cnt = 2;
+	verbs = open_device();
+	for (i = 0; i < CRN_COUNT(rows); i++) {
+		CT_NOTE("row %zu", i);
+		fake_fail(rows[i].call, 1, rows[i].err);
+		CT_EXPECT_EQ(pvb_ud_path_find(verbs, &any, &path), -rows[i].err);
+	}
+	/* An entry that cannot be read for another reason is none. */
+	fake_fail(FAKE_QUERY_GID, 1, EIO);
+	CT_EXPECT_EQ(pvb_ud_path_find(verbs, &any, &path), 0);
+	ibv_close_device(verbs);
+}
+
 CT_TEST(dgram_path, the_second_port_has_it_or_is_down)
 {
 	const struct pvb_ud_addr none = {.gid = {9}};

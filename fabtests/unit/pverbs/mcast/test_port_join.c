@@ -87,6 +87,20 @@ CT_TEST_F(mc_port, R9_endpoints_have_the_q_key_of_the_link)
 	CT_EXPECT_EQ(fake_sa.joins, 1);
 }
 
+/* A domain keeps its Q_Key, so a shortage does not choose the default. */
+CT_TEST_F(mc_port, a_shortage_does_not_choose_a_q_key)
+{
+	struct dgram_world *d = &t->m.d;
+	struct fid_domain *domain;
+
+	fake.open_errno = EMFILE;
+	CT_EXPECT_EQ(fi_domain(d->fabric, d->info, &domain, NULL), -FI_EMFILE);
+	fake.open_errno = EACCES;
+	CT_ASSERT_EQ(fi_domain(d->fabric, d->info, &domain, NULL), 0);
+	CT_EXPECT_EQ(fi_close(&domain->fid), 0);
+	fake.open_errno = 0;
+}
+
 CT_TEST_F(mc_port, R9_of_a_silent_administrator_nothing_is_learnt)
 {
 	CT_ASSERT_TRUE(port_open_with(t, &(struct port_opts){.link_qkey = 0x80000b1b,

@@ -134,6 +134,28 @@ CT_TEST_F(mc_port, without_umad_groups_are_joined_by_rdma_cm)
 	mcast_left(mc[1]);
 }
 
+/* With umad or without, and whatever the shortage hides. */
+CT_TEST_F(mc_port, a_shortage_does_not_hide_the_link_of_the_kernel)
+{
+	const struct sockaddr_in in = {.sin_family = AF_INET,
+				       .sin_addr = {htonl(0xef010101)}};
+	struct port_opts opts = {.kernel = true};
+	struct fid_mc *mc;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		opts.absent = i;
+		CT_ASSERT_TRUE(port_open_with(t, &opts));
+		fake_fail(FAKE_CREATE_EVENT_CHANNEL, 1, EMFILE);
+		CT_EXPECT_EQ(fi_join(t->m.ep[0], &in, 0, &mc, NULL), -FI_EMFILE);
+		/* The next one that joins finds it. */
+		mc = port_join_text(t, 0, PORT_GROUP, FI_RECV);
+		port_settle(t);
+		CT_EXPECT_EQ(fake_count(FAKE_JOIN), 1);
+		mcast_left(mc);
+	}
+}
+
 CT_TEST_F(mc_port, without_permission_the_log_says_what_it_takes)
 {
 	CT_ASSERT_TRUE(kernel_open(t));

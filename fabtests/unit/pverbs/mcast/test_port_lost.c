@@ -57,6 +57,39 @@ CT_TEST_F(mc_port, R35_after_a_restart_groups_are_joined_again)
 	mcast_left(mc);
 }
 
+/* All of it is answered within one fi_eq_read. */
+CT_TEST_F(mc_port, a_loss_is_reported_though_the_group_is_joined_again_at_once)
+{
+	struct fid_mc *mc;
+
+	mc = port_join(t, 0, 0);
+	fake_sa_delete(PORT_MGID);
+	port_settle(t);
+	CT_EXPECT_EQ(fake_sa.joins, 2);
+	expect_eq_error(t->m.eq, &mc->fid, FI_ECONNRESET, 0);
+	expect_joined(&t->m, mc);
+	expect_no_event(t->m.eq);
+	mcast_left(mc);
+}
+
+CT_TEST_F(mc_port, an_event_queue_without_room_gets_the_newest_report_alone)
+{
+	struct crn_eq *eq = crn_eq_of(t->m.eq);
+	const size_t limit = eq->limit;
+	struct fid_mc *mc;
+
+	mc = port_join(t, 0, 0);
+	eq->limit = 0;
+	fake_sa_delete(PORT_MGID);
+	port_settle(t);
+	CT_EXPECT_EQ(fake_sa.joins, 2);
+	expect_no_event(t->m.eq);
+	eq->limit = limit;
+	expect_joined(&t->m, mc);
+	expect_no_event(t->m.eq);
+	mcast_left(mc);
+}
+
 /* The record of the link that an administrator has. */
 static struct pvb_mcm *link_record(void)
 {
