@@ -17,6 +17,7 @@ struct svb_self svb_self = {
 	.dir_fd = -1,
 	.ring_fd = -1,
 	.life_fd = -1,
+	.registry_fd = -1,
 };
 
 #define SVB_PARTS_END (svb_parts + SVB_PARTS)
@@ -81,6 +82,7 @@ static void svb_forked(void)
 	if (!svb_self.joined)
 		return;
 	svb_life_end();
+	svb_registry_close();
 	for (part = svb_parts; part < SVB_PARTS_END; part++)
 		if (part->forget)
 			part->forget();

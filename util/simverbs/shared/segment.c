@@ -147,6 +147,7 @@ static struct svb_seg *svb_seg_map(uint32_t index, uint32_t generation)
 		madvise(seg, svb_seg_span(), MADV_DONTDUMP);
 	svb_seg_hide(seg);
 	peer->relayed = false;
+	peer->pid = svb_registry_pid(index);
 	memset(peer->shown, 0, sizeof(peer->shown));
 	peer->shown_heap = 0;
 	__atomic_store_n(&peer->seg, seg, __ATOMIC_RELEASE);

@@ -302,7 +302,7 @@ static void svb_sysfs_refresh(const char *path, uint32_t port, enum svb_count wh
 	int fd, len;
 
 	/* Whoever reads the file meanwhile reads the old one. */
-	snprintf(other, sizeof(other), "%s.%d", path, (int)getpid());
+	snprintf(other, sizeof(other), "%s.%u", path, svb_self.index);
 	fd = open(other, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return;
