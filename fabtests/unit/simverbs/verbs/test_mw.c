@@ -72,6 +72,54 @@ CT_TEST(mw, no_window_is_in_the_place_that_a_key_of_zero_names)
 	world_close(&end);
 }
 
+/* Which status a bind with these rights has, on a region with all. */
+static int bind_status(unsigned int access)
+{
+	struct ibv_mw *mw;
+	struct end a, b;
+	int status = -1;
+
+	if (!world_pair(&a, &b))
+		return -1;
+	mw = ibv_alloc_mw(b.pd, IBV_MW_TYPE_2);
+	if (mw && !bind(&b, mw, ibv_inc_rkey(mw->rkey), 0, 8, access))
+		status = world_status(b.cq);
+	if (mw)
+		ibv_dealloc_mw(mw);
+	world_pair_close(&a, &b);
+	return status;
+}
+
+CT_TEST(mw, rights_of_a_window_may_be_those_of_a_region)
+{
+	CT_EXPECT_EQ(bind_status(0), IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(bind_status(IBV_ACCESS_LOCAL_WRITE), IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(bind_status(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+				 IBV_ACCESS_MW_BIND | IBV_ACCESS_RELAXED_ORDERING),
+		     IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(bind_status(IBV_ACCESS_HUGETLB), IBV_WC_MW_BIND_ERR);
+	CT_EXPECT_EQ(bind_status(IBV_ACCESS_ON_DEMAND), IBV_WC_MW_BIND_ERR);
+}
+
+CT_TEST(mw, local_right_of_a_window_grants_nothing_to_peers)
+{
+	struct address to;
+	struct ibv_mw *mw;
+	struct end a, b;
+
+	CT_ASSERT_TRUE(world_pair(&a, &b));
+	mw = ibv_alloc_mw(b.pd, IBV_MW_TYPE_2);
+	CT_ASSERT_NE(mw, NULL);
+	to = world_address(&b);
+	to.rkey = ibv_inc_rkey(mw->rkey);
+	CT_ASSERT_EQ(bind(&b, mw, to.rkey, 0, 64, IBV_ACCESS_LOCAL_WRITE), 0);
+	CT_EXPECT_EQ(world_status(b.cq), IBV_WC_SUCCESS);
+	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to, 0), 0);
+	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_REM_ACCESS_ERR);
+	CT_EXPECT_EQ(ibv_dealloc_mw(mw), 0);
+	world_pair_close(&a, &b);
+}
+
 CT_TEST(mw, bind_is_checked)
 {
 	struct ibv_mw *mw;
