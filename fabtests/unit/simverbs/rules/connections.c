@@ -255,6 +255,54 @@ static void datagram_qkey(void)
 	datagram(8, 0x4321, IBV_WC_SUCCESS);
 }
 
+/* The way to the own port, with its GID and without its LID. */
+static struct ibv_ah_attr without_lid(const struct end *end)
+{
+	struct ibv_ah_attr attr = {.port_num = 1, .is_global = 1, .grh.hop_limit = 1};
+
+	CT_EXPECT_EQ(ibv_query_gid(end->ctx, 1, 0, &attr.grh.dgid), 0);
+	return attr;
+}
+
+static void lid_missing(void)
+{
+	struct address nobody = {0}, to_a, to_b;
+	struct ibv_ah_attr attr;
+	struct ibv_ah *ah;
+	struct ask ask = {0};
+
+	CT_ASSERT_TRUE(
+		world_open(&ask.a, IBV_QPT_UD, false) && world_connect(&ask.a, &nobody) &&
+		world_open(&ask.b, IBV_QPT_UD, false) && world_connect(&ask.b, &nobody));
+	attr = without_lid(&ask.a);
+	ah = ibv_create_ah(ask.a.pd, &attr);
+	CT_ASSERT_NE(ah, NULL);
+	CT_ASSERT_EQ(world_recv(&ask.b, 1, 0, 100), 0);
+	ask.sge[0] = (struct ibv_sge){(uintptr_t)ask.a.memory, 8, ask.a.mr->lkey};
+	ask.wr = (struct ibv_send_wr){
+		.sg_list = ask.sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.ud = {ah, ask.b.qp->qp_num, 0x1234},
+	};
+	CT_EXPECT_EQ(ask_post(&ask), 0);
+	CT_EXPECT_EQ(world_status(ask.a.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_TRUE(world_quiet(ask.b.cq));
+	CT_EXPECT_EQ(ibv_destroy_ah(ah), 0);
+	ask_close(&ask);
+
+	CT_ASSERT_TRUE(world_open(&ask.a, IBV_QPT_RC, false) &&
+		       world_open(&ask.b, IBV_QPT_RC, false));
+	to_a = world_address(&ask.a);
+	to_b = world_address(&ask.b);
+	to_b.lid = 0;
+	CT_ASSERT_TRUE(world_connect(&ask.a, &to_b) && world_connect(&ask.b, &to_a));
+	CT_EXPECT_EQ(world_rdma(&ask.a, IBV_WR_RDMA_WRITE, 0, 8, &to_b, 0), 0);
+	CT_EXPECT_EQ(world_status(ask.a.cq), IBV_WC_RETRY_EXC_ERR);
+	ask_close(&ask);
+}
+
 static void window_beyond_its_region(void)
 {
 	struct ibv_mw *mw;
@@ -306,6 +354,7 @@ const struct rule rules_of_connections[] = {
 	{"A completion finds room", completion_without_room},
 	{"A datagram is one packet", datagram_long},
 	{"A datagram has the Q_Key", datagram_qkey},
+	{"On InfiniBand a destination has a LID", lid_missing},
 	{"Both ends are in one partition", partition_differs},
 	{"A window lies within its region", window_beyond_its_region},
 	{NULL, NULL},
