@@ -270,6 +270,8 @@ SVB_API int ibv_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask
 {
 	struct svb_qp *qp = svb_qp(ibqp);
 
+	if (svb_removed_ctx(ibqp->context))
+		return EIO;
 	pthread_mutex_lock(&ibqp->mutex);
 	*attr = qp->sh->attr;
 	attr->qp_state = attr->cur_qp_state =

@@ -21,6 +21,7 @@
 
 struct use {
 	struct end a, b;
+	struct end datagrams, shared; /* a UD queue pair, one with a shared queue */
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *bound, *any;
 	struct sockaddr_in address;
@@ -44,6 +45,8 @@ static int use_device(struct use *u, enum svb_removal how)
 	MUST(!svb_join());
 	svb_self.settings.removal = how;
 	MUST(world_pair(&u->a, &u->b));
+	MUST(world_open(&u->datagrams, IBV_QPT_UD, false));
+	MUST(world_open(&u->shared, IBV_QPT_RC, true));
 	MUST(!world_recv(&u->b, 1, 0, 8) && !world_recv(&u->b, 2, 0, 8));
 	u->channel = rdma_create_event_channel();
 	MUST(!rdma_create_id(u->channel, &u->bound, NULL, RDMA_PS_TCP));
@@ -79,6 +82,49 @@ static int hears_of_it(struct use *u)
 	return 0;
 }
 
+static int makes_an_object(struct use *u)
+{
+	struct ibv_ah_attr ah = {.dlid = 1, .port_num = 1};
+	struct ibv_td_init_attr td = {0};
+	struct ibv_parent_domain_init_attr parent = {.pd = u->a.pd};
+	union ibv_gid group = {.raw = {0xff}};
+
+	MUST(!ibv_create_ah(u->a.pd, &ah) && errno == EIO);
+	MUST(!ibv_alloc_mw(u->a.pd, IBV_MW_TYPE_2) && errno == EIO);
+	MUST(!ibv_alloc_td(u->a.ctx, &td) && errno == EIO);
+	MUST(!ibv_alloc_parent_domain(u->a.ctx, &parent) && errno == EIO);
+	MUST(ibv_rereg_mr(u->a.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, 0) ==
+		     IBV_REREG_MR_ERR_CMD &&
+	     errno == EIO);
+	MUST(ibv_resize_cq(u->a.cq, 8) == EIO);
+	MUST(ibv_attach_mcast(u->datagrams.qp, &group, 0xc000) == EIO);
+	return 0;
+}
+
+static int queries_an_object(struct use *u)
+{
+	struct ibv_srq_attr srq = {.srq_limit = 1};
+	struct ibv_qp_init_attr init;
+	struct ibv_gid_entry entry;
+	struct ibv_device_attr_ex device;
+	struct ibv_port_attr port;
+	struct ibv_qp_attr attr;
+	union ibv_gid gid;
+	__be16 pkey;
+
+	MUST(ibv_query_qp(u->a.qp, &attr, IBV_QP_STATE, &init) == EIO);
+	MUST(ibv_modify_srq(u->shared.srq, &srq, IBV_SRQ_LIMIT) == EIO);
+	MUST(ibv_query_srq(u->shared.srq, &srq) == EIO);
+	MUST(ibv_query_device_ex(u->a.ctx, NULL, &device) == EIO);
+	MUST(ibv_query_port(u->a.ctx, 1, &port) == EIO);
+	MUST(ibv_query_gid(u->a.ctx, 1, 0, &gid) == -1 && errno == EIO);
+	MUST(ibv_query_gid_ex(u->a.ctx, 1, 0, &entry, 0) == EIO);
+	MUST(ibv_query_gid_table(u->a.ctx, &entry, 1, 0) == -EIO);
+	MUST(ibv_query_pkey(u->a.ctx, 1, 0, &pkey) == -1 && errno == EIO);
+	MUST(ibv_get_pkey_index(u->a.ctx, 1, 0xffff) == -1 && errno == EIO);
+	return 0;
+}
+
 static int is_refused(struct use *u)
 {
 	struct ibv_srq_init_attr srq = {.attr = {.max_wr = 1, .max_sge = 1}};
@@ -90,7 +136,7 @@ static int is_refused(struct use *u)
 	struct ibv_device_attr device;
 	struct ibv_device **list;
 	struct rdma_cm_id *id;
-	int count;
+	int count, ret;
 
 	MUST(!ibv_alloc_pd(u->a.ctx) && errno == EIO);
 	MUST(!ibv_create_comp_channel(u->a.ctx) && errno == EIO);
@@ -100,6 +146,11 @@ static int is_refused(struct use *u)
 	MUST(!ibv_reg_mr(u->a.pd, u->a.memory, 8, 0) && errno == EIO);
 	MUST(ibv_modify_qp(u->a.qp, &attr, IBV_QP_STATE) == EIO);
 	MUST(ibv_query_device(u->a.ctx, &device) == EIO);
+	ret = makes_an_object(u);
+	if (!ret)
+		ret = queries_an_object(u);
+	if (ret)
+		return ret;
 	list = ibv_get_device_list(&count);
 	MUST(list && count == (int)svb_self.settings.devices - 1);
 	ibv_free_device_list(list);
@@ -115,6 +166,8 @@ static int is_closed(struct use *u)
 	MUST(!rdma_destroy_id(u->bound) && !rdma_destroy_id(u->any));
 	rdma_destroy_event_channel(u->channel);
 	world_pair_close(&u->a, &u->b);
+	world_close(&u->datagrams);
+	world_close(&u->shared);
 	return ct_failed();
 }
 
