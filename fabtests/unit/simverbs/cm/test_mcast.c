@@ -347,6 +347,58 @@ static int lost(int fd)
 	return 0;
 }
 
+/* The kernel knows no broadcast group then; on RoCE a join asks nobody. */
+static int down(int fd)
+{
+	const bool ib = !strcmp(link_name, "infiniband");
+	struct rdma_cm_event event;
+	struct member a, b;
+	int status;
+
+	(void)fd;
+	if (!begin(link_name, "") || !member_open(&a, RDMA_PS_UDP, "10.77.0.1") ||
+	    !member_open(&b, RDMA_PS_UDP, "10.77.0.2") ||
+	    !svb_port_event_do(0, "port_err"))
+		return 1;
+	if (ib && (fails(&a, "239.1.1.1", &status) != -2 || status != EADDRNOTAVAIL))
+		return 2;
+	if (!ib && (fails(&a, "239.1.1.1", &status) != RDMA_CM_EVENT_MULTICAST_JOIN))
+		return 3;
+	if (!svb_port_event_do(0, "port_active") || !join(&a, "239.1.1.1", &event) ||
+	    !join(&b, "239.1.1.1", &event) || !member_recv(&b) ||
+	    !member_send(&a, &event) || world_status(b.cq))
+		return 4;
+	member_close(&a);
+	member_close(&b);
+	return 0;
+}
+
+/* On InfiniBand the SA knows the path. */
+static int no_route(int fd)
+{
+	struct rdma_cm_event event;
+	struct sockaddr_in to;
+	struct member a;
+
+	(void)fd;
+	if (!begin(link_name, "") || !member_open(&a, RDMA_PS_UDP, "10.77.0.1"))
+		return 1;
+	to = in_of("10.77.0.2");
+	if (rdma_resolve_addr(a.id, NULL, (struct sockaddr *)&to, 1000) ||
+	    next_event(&a, &event) != RDMA_CM_EVENT_ADDR_RESOLVED ||
+	    !svb_port_event_do(0, "port_err"))
+		return 2;
+	if (rdma_resolve_route(a.id, 1000) ||
+	    next_event(&a, &event) != RDMA_CM_EVENT_ROUTE_ERROR ||
+	    event.status != -ETIMEDOUT)
+		return 3;
+	if (!svb_port_event_do(0, "port_active") || rdma_resolve_route(a.id, 1000) ||
+	    next_event(&a, &event) != RDMA_CM_EVENT_ROUTE_RESOLVED)
+		return 4;
+	member_close(&a);
+	return 0;
+}
+
 static int readdressed(int fd)
 {
 	struct rdma_cm_event event;
@@ -529,6 +581,17 @@ CT_TEST(mcast, groups_are_lost_with_the_subnet_managers_memory)
 {
 	in_child(lost, "infiniband");
 	in_child(lost, "roce");
+}
+
+CT_TEST(mcast, no_group_is_joined_while_the_port_is_down)
+{
+	in_child(down, "infiniband");
+	in_child(down, "roce");
+}
+
+CT_TEST(mcast, no_route_is_found_while_the_port_is_down)
+{
+	in_child(no_route, "infiniband");
 }
 
 CT_TEST(mcast, an_id_learns_that_its_address_has_changed)
