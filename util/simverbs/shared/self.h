@@ -36,6 +36,9 @@ struct svb_self {
 	bool unreliable; /* datagrams have fates: engine/ud.h */
 	bool iwarp;	 /* the link layer is: engine/iwarp.c */
 	bool valgrind;	 /* runs under it: vg.h */
+	/* The address space has no room for whole segments: under valgrind, and where it
+	 * is limited (RLIMIT_AS). */
+	bool narrow;
 	/* A machine is modelled, ours or a peer's: what runs queues in the engine's
 	 * place. NULL: none is. */
 	const struct svb_detour *model;
