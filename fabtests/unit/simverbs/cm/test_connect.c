@@ -151,6 +151,32 @@ static int close_a_listener(int fd)
 	return 0;
 }
 
+/* pyverbs asks so for the address of a group. */
+CT_TEST(cm_connect, hints_alone_give_the_addresses_that_they_have)
+{
+	struct sockaddr_in group = {.sin_family = AF_INET,
+				    .sin_addr = {htonl(0xef010101)}};
+	struct rdma_addrinfo *info, hints = {
+					    .ai_family = AF_INET,
+					    .ai_port_space = RDMA_PS_UDP,
+					    .ai_src_addr = (struct sockaddr *)&group,
+					    .ai_src_len = sizeof(group),
+				    };
+
+	CT_ASSERT_EQ(rdma_getaddrinfo(NULL, NULL, &hints, &info), 0);
+	CT_EXPECT_EQ(info->ai_src_len, sizeof(group));
+	CT_EXPECT_MEMEQ(info->ai_src_addr, &group, sizeof(group));
+	CT_EXPECT_EQ(info->ai_dst_addr, NULL);
+	CT_EXPECT_EQ(info->ai_port_space, RDMA_PS_UDP);
+	rdma_freeaddrinfo(info);
+	hints.ai_dst_addr = hints.ai_src_addr;
+	hints.ai_dst_len = hints.ai_src_len;
+	CT_ASSERT_EQ(rdma_getaddrinfo(NULL, NULL, &hints, &info), 0);
+	CT_EXPECT_MEMEQ(info->ai_dst_addr, &group, sizeof(group));
+	CT_EXPECT_MEMEQ(info->ai_src_addr, &group, sizeof(group));
+	rdma_freeaddrinfo(info);
+}
+
 CT_TEST(cm_connect, a_closed_port_is_remembered_for_two_seconds)
 {
 	pid_t pid;
