@@ -165,6 +165,7 @@ static void svb_qp_entered(struct svb_qp *qp, enum ibv_qp_state from,
 	switch (to) {
 	case IBV_QPS_RESET:
 		svb_qp_reset(qp);
+		__atomic_store_n(&sh->state, svb_qp_idle(), __ATOMIC_RELEASE);
 		break;
 	case IBV_QPS_RTR:
 		if (qp->ibv.qp_type == IBV_QPT_RC && peer != svb_self.index)

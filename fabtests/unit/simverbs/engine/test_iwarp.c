@@ -293,3 +293,44 @@ CT_TEST(iwarp, what_rfc_5040_lacks_is_refused)
 {
 	CT_EXPECT_TRUE(on_iwarp(without));
 }
+
+static enum ibv_qp_state state_of(const struct end *end)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	return ibv_query_qp(end->qp, &attr, IBV_QP_STATE, &init) ? IBV_QPS_UNKNOWN
+								 : attr.qp_state;
+}
+
+/* Made and reset queue pairs are what siw and cxgb4 call idle. */
+static int idle(int fd)
+{
+	struct ibv_qp_init_attr init = {.cap = {1, 1, 1, 1, 0}, .qp_type = IBV_QPT_RC};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+	struct end a;
+	struct ibv_qp *made;
+
+	svb_self.settings.devices = 0;
+	setenv("SIMVERBS_LINK_LAYER", "iwarp", 1);
+	if (!world_open(&a, IBV_QPT_RC, false))
+		return 1;
+	init.send_cq = init.recv_cq = a.cq;
+	made = a.qp;
+	a.qp = ibv_create_qp(a.pd, &init);
+	if (!a.qp || state_of(&a) != IBV_QPS_INIT || world_recv(&a, 1, 0, 8))
+		return 2;
+	if (ibv_modify_qp(a.qp, &attr, IBV_QP_STATE) || state_of(&a) != IBV_QPS_INIT ||
+	    world_recv(&a, 1, 0, 8))
+		return 3;
+	if (ibv_destroy_qp(a.qp))
+		return 4;
+	a.qp = made;
+	world_close(&a);
+	return 0;
+}
+
+CT_TEST(iwarp, a_new_queue_pair_is_idle_and_takes_receives)
+{
+	CT_EXPECT_TRUE(on_iwarp(idle));
+}
