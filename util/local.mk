@@ -22,7 +22,7 @@ util_include = -I$(srcdir)/%D% -I%D% $(TIRPC_CFLAGS)
 # Libraries of these programs, not installed: tables to print, connections, RPC message headers.
 noinst_LIBRARIES += %D%/grid/libgrid.a %D%/link/liblink.a %D%/rpcmsg/librpcmsg.a
 %C%_grid_libgrid_a_SOURCES = %D%/grid/grid.c %D%/grid/grid.h
-%C%_link_liblink_a_SOURCES = %D%/link/link.c %D%/link/link.h %D%/link/rpc.c %D%/link/rpc.h \
+%C%_link_liblink_a_SOURCES = %D%/link/link.c %D%/link/link.h %D%/link/loopback.h %D%/link/rpc.c %D%/link/rpc.h \
 	%D%/link/state.c
 %C%_rpcmsg_librpcmsg_a_SOURCES = %D%/rpcmsg/head.c %D%/rpcmsg/head.h
 nodist_%C%_rpcmsg_librpcmsg_a_SOURCES = %D%/rpcmsg/rpcmsg.h %D%/rpcmsg/rpcmsg_xdr.c

@@ -18,47 +18,26 @@ const char *const bench_mode_names[] = {"pingpong", "stream", "write", "read",
 static struct bench_job job = {.signal = 1};
 static bool plain_send, sleeps;
 
-static int number(const char *text, uint64_t min, uint64_t max, uint64_t *value)
-{
-	char *end;
-	uint64_t v = strtoull(text, &end, 10);
-
-	if (*end == 'k' || *end == 'K')
-		v <<= 10, end++;
-	else if (*end == 'm' || *end == 'M')
-		v <<= 20, end++;
-	if (!*text || *end || v < min || v > max) {
-		fprintf(stderr,
-			"fi_cairn_bench: '%s' is not a number from %llu to %llu\n", text,
-			(unsigned long long)min, (unsigned long long)max);
-		return -1;
-	}
-	*value = v;
-	return 0;
-}
-
 static int option(int val, const char *arg)
 {
-	uint64_t v = 0;
 	unsigned int i;
 
 	switch (val) {
 	case 'z':
-		return number(arg, 8, 1u << 30, &job.size);
+		job.size = fct_number(arg, 8, 1u << 30);
+		return job.size ? 0 : -1;
 	case 'n':
-		return number(arg, 1, UINT32_MAX, &job.iterations);
+		job.iterations = fct_number(arg, 1, UINT32_MAX);
+		return job.iterations ? 0 : -1;
 	case 'b':
-		return number(arg, 1, UINT32_MAX, &job.batch);
+		job.batch = fct_number(arg, 1, UINT32_MAX);
+		return job.batch ? 0 : -1;
 	case 'w':
-		if (number(arg, 1, 4096, &v))
-			return -1;
-		job.window = (uint32_t)v;
-		return 0;
+		job.window = (uint32_t)fct_number(arg, 1, 4096);
+		return job.window ? 0 : -1;
 	case 'q':
-		if (number(arg, 1, 4096, &v))
-			return -1;
-		job.signal = (uint32_t)v;
-		return 0;
+		job.signal = (uint32_t)fct_number(arg, 1, 4096);
+		return job.signal ? 0 : -1;
 	case 'N':
 		plain_send = true;
 		return 0;

@@ -38,14 +38,15 @@ static void poll_cq(struct end *end)
 	ssize_t ret;
 
 	for (;;) {
-		ret = fi_cq_read(end->cq, &entry, 1);
+		ret = fi_cq_read(end->side.cq, &entry, 1);
 		if (ret == 1) {
 			good.op_context = entry.op_context;
 			good.flags = entry.flags;
 			good.len = entry.len;
 			good.data = entry.data;
 			on_completion(end, &good);
-		} else if (ret == -FI_EAVAIL && fi_cq_readerr(end->cq, &wrong, 0) == 1) {
+		} else if (ret == -FI_EAVAIL &&
+			   fi_cq_readerr(end->side.cq, &wrong, 0) == 1) {
 			CT_EXPECT_GT(wrong.err, 0);
 			on_completion(end, &wrong);
 		} else {
@@ -55,73 +56,19 @@ static void poll_cq(struct end *end)
 	}
 }
 
-static void keep_private(struct end *end, const struct fi_eq_cm_entry *entry, ssize_t ret)
-{
-	end->private_len = (size_t)ret - sizeof(*entry);
-	memcpy(end->private, entry->data, end->private_len);
-}
-
-static void on_error(struct end *end)
-{
-	struct fi_eq_err_entry wrong = {0};
-
-	if (fi_eq_readerr(end->eq, &wrong, 0) != (ssize_t)sizeof(wrong) || !end->ep ||
-	    wrong.fid != &end->ep->fid)
-		return;
-	if (!end->connected) {
-		end->refused = true;
-		return;
-	}
-	end->eq_errors++;
-	end->eq_error = wrong;
-}
-
-static void poll_eq(struct end *end)
-{
-	struct {
-		struct fi_eq_cm_entry entry;
-		char data[sizeof(end->private)];
-	} event;
-	uint32_t kind;
-	ssize_t ret = fi_eq_read(end->eq, &kind, &event, sizeof(event), 0);
-
-	if (ret == -FI_EAVAIL)
-		on_error(end);
-	if (ret < (ssize_t)sizeof(event.entry))
-		return;
-	if (kind == FI_CONNREQ) {
-		end->request = event.entry.info;
-		keep_private(end, &event.entry, ret);
-	} else if (!end->ep || event.entry.fid != &end->ep->fid) {
-		return;
-	} else if (kind == FI_CONNECTED) {
-		end->connected = true;
-		if (!end->private_len)
-			keep_private(end, &event.entry, ret);
-	} else if (kind == FI_SHUTDOWN) {
-		end->shutdowns++;
-	}
-}
-
 static void poll_end(void *arg)
 {
 	struct end *end = arg;
 
 	poll_cq(end);
-	poll_eq(end);
+	side_poll_eq(&end->side);
 }
 
 static void open_queues(struct end *end)
 {
-	struct fi_eq_attr eq_attr = {.wait_obj = FI_WAIT_NONE};
-	struct fi_cq_attr cq_attr = {.format = FI_CQ_FORMAT_DATA,
-				     .wait_obj = FI_WAIT_NONE,
-				     .size = QUEUE};
-
 	end->received_last = &end->received;
-	end->mr_local = end->info->domain_attr->mr_mode & FI_MR_LOCAL;
-	CT_ASSERT_EQ(fi_eq_open(end->fabric, &eq_attr, &end->eq, NULL), 0);
-	CT_ASSERT_EQ(fi_cq_open(end->domain, &cq_attr, &end->cq, NULL), 0);
+	end->mr_local = end->side.info->domain_attr->mr_mode & FI_MR_LOCAL;
+	side_open_queues(&end->side, FI_CQ_FORMAT_DATA, QUEUE);
 	pump_add(poll_end, end);
 }
 
@@ -134,23 +81,18 @@ void end_open(struct end *end)
 	snprintf(stack, sizeof(stack), "%s;rpcrdma", lower_name());
 	hints = lower_hints(stack, FI_MSG);
 	hints->ep_attr->protocol = FI_PROTO_CAIRN_RPC;
-	CT_EXPECT_EQ(fi_getinfo(LOWER_API, lower_address(), NULL, FI_SOURCE, hints,
-				&end->info),
-		     0);
-	fi_freeinfo(hints);
-	CT_ASSERT_NE(end->info, NULL);
-	CT_ASSERT_EQ(fi_fabric(end->info->fabric_attr, &end->fabric, NULL), 0);
-	CT_ASSERT_EQ(fi_domain(end->fabric, end->info, &end->domain, NULL), 0);
-	open_queues(end);
+	side_open(&end->side, hints);
+	if (end->side.domain)
+		open_queues(end);
 }
 
 void end_open_in(struct end *end, const struct end *other)
 {
 	memset(end, 0, sizeof(*end));
-	end->info = fi_dupinfo(other->info);
-	end->fabric = other->fabric;
-	end->domain = other->domain;
-	end->borrowed = true;
+	end->side = (struct side){.info = fi_dupinfo(other->side.info),
+				  .fabric = other->side.fabric,
+				  .domain = other->side.domain,
+				  .borrowed = true};
 	open_queues(end);
 }
 
@@ -171,75 +113,46 @@ static void forget_ops(struct end *end)
 
 void end_drop(struct end *end)
 {
-	if (end->ep)
-		CT_EXPECT_EQ(fi_close(&end->ep->fid), 0);
-	end->ep = NULL;
-	if (end->cq)
+	side_drop(&end->side);
+	if (end->side.cq)
 		poll_cq(end);
 	forget_ops(end);
-	if (end->request)
-		fi_freeinfo(end->request);
-	end->request = NULL;
-	end->connected = end->refused = false;
-	end->private_len = 0;
-	end->shutdowns = end->eq_errors = end->completions = 0;
+	end->completions = 0;
 }
 
 void end_close(struct end *end)
 {
 	end_drop(end);
 	pump_remove(end);
-	if (end->pep)
-		CT_EXPECT_EQ(fi_close(&end->pep->fid), 0);
-	if (end->cq)
-		CT_EXPECT_EQ(fi_close(&end->cq->fid), 0);
-	if (end->eq)
-		CT_EXPECT_EQ(fi_close(&end->eq->fid), 0);
-	if (end->domain && !end->borrowed)
-		CT_EXPECT_EQ(fi_close(&end->domain->fid), 0);
-	if (end->fabric && !end->borrowed)
-		CT_EXPECT_EQ(fi_close(&end->fabric->fid), 0);
-	if (end->info)
-		fi_freeinfo(end->info);
+	side_close(&end->side);
 	memset(end, 0, sizeof(*end));
 }
 
 void end_listen(struct end *end)
 {
-	CT_ASSERT_EQ(fi_passive_ep(end->fabric, end->info, &end->pep, NULL), 0);
-	CT_ASSERT_EQ(fi_pep_bind(end->pep, &end->eq->fid, 0), 0);
-	CT_ASSERT_EQ(fi_listen(end->pep), 0);
-}
-
-const void *end_name(struct end *end)
-{
-	static char name[256];
-	size_t len = sizeof(name);
-
-	CT_EXPECT_EQ(fi_getname(&end->pep->fid, name, &len), 0);
-	return name;
+	side_open_pep(&end->side);
+	CT_ASSERT_EQ(fi_listen(end->side.pep), 0);
 }
 
 static void set_size(struct end *end, int option, size_t value)
 {
-	CT_EXPECT_EQ(fi_setopt(&end->ep->fid, FI_OPT_ENDPOINT, option, &value,
+	CT_EXPECT_EQ(fi_setopt(&end->side.ep->fid, FI_OPT_ENDPOINT, option, &value,
 			       sizeof(value)),
 		     0);
 }
 
 static void open_ep(struct end *end, const struct end_setup *setup, struct fi_info *info)
 {
-	CT_ASSERT_EQ(fi_endpoint(end->domain, info, &end->ep, NULL), 0);
-	CT_ASSERT_EQ(fi_ep_bind(end->ep, &end->eq->fid, 0), 0);
-	CT_ASSERT_EQ(fi_ep_bind(end->ep, &end->cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	side_open_ep(&end->side, info);
+	CT_OR_RETURN(end->side.ep);
 	set_size(end, FI_OPT_CAIRN_RPC_CALLS, setup->calls);
 	set_size(end, FI_OPT_CAIRN_RPC_GRANT, setup->grant);
 	set_size(end, FI_OPT_CAIRN_RPC_COPY, setup->copy);
 	set_size(end, FI_OPT_CAIRN_RPC_REPLY_SIZE, setup->reply_size);
 	CT_EXPECT_EQ(end_set(end, FI_OPT_CAIRN_RPC_CHUNKS, setup->chunks), 0);
 	CT_EXPECT_EQ(end_set(end, FI_OPT_CAIRN_RPC_SYSTEM_ERR, setup->system_err), 0);
-	CT_ASSERT_EQ(fi_enable(end->ep), 0);
-	CT_EXPECT_EQ(fi_open_ops(&end->ep->fid, FI_CAIRN_RPC_STATS, 0,
+	CT_ASSERT_EQ(fi_enable(end->side.ep), 0);
+	CT_EXPECT_EQ(fi_open_ops(&end->side.ep->fid, FI_CAIRN_RPC_STATS, 0,
 				 (void **)&end->stats, NULL),
 		     0);
 	for (unsigned int i = 0; i < setup->receives; i++)
@@ -249,24 +162,25 @@ static void open_ep(struct end *end, const struct end_setup *setup, struct fi_in
 void end_connect(struct end *end, const struct end_setup *setup, const void *addr,
 		 const char *data)
 {
-	struct fi_info *info = lower_info_to(end->info, addr);
+	struct fi_info *info = lower_info_to(end->side.info, addr);
 
 	open_ep(end, setup, info);
 	fi_freeinfo(info);
-	if (end->ep)
-		CT_EXPECT_EQ(fi_connect(end->ep, addr, data, strlen(data)), 0);
+	if (end->side.ep)
+		CT_EXPECT_EQ(fi_connect(end->side.ep, addr, data, strlen(data)), 0);
 }
 
 void end_accept(struct end *end, const struct end_setup *setup, const char *data)
 {
-	open_ep(end, setup, end->request);
-	if (end->ep)
-		CT_EXPECT_EQ(fi_accept(end->ep, data, strlen(data)), 0);
+	open_ep(end, setup, end->side.request);
+	if (end->side.ep)
+		CT_EXPECT_EQ(fi_accept(end->side.ep, data, strlen(data)), 0);
 }
 
 int end_set(struct end *end, int option, int value)
 {
-	return fi_setopt(&end->ep->fid, FI_OPT_ENDPOINT, option, &value, sizeof(value));
+	return fi_setopt(&end->side.ep->fid, FI_OPT_ENDPOINT, option, &value,
+			 sizeof(value));
 }
 
 struct fi_cairn_rpc_limits end_limits(struct end *end)
@@ -274,8 +188,8 @@ struct fi_cairn_rpc_limits end_limits(struct end *end)
 	struct fi_cairn_rpc_limits limits = {0};
 	size_t len = sizeof(limits);
 
-	CT_EXPECT_EQ(fi_getopt(&end->ep->fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_RPC_LIMITS,
-			       &limits, &len),
+	CT_EXPECT_EQ(fi_getopt(&end->side.ep->fid, FI_OPT_ENDPOINT,
+			       FI_OPT_CAIRN_RPC_LIMITS, &limits, &len),
 		     0);
 	return limits;
 }
@@ -285,6 +199,6 @@ struct fi_cairn_rpc_stats end_stats(struct end *end)
 	struct fi_cairn_rpc_stats stats = {0};
 
 	if (end->stats)
-		CT_EXPECT_EQ(end->stats->read(end->ep, &stats, sizeof(stats)), 0);
+		CT_EXPECT_EQ(end->stats->read(end->side.ep, &stats, sizeof(stats)), 0);
 	return stats;
 }

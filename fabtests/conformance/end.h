@@ -3,14 +3,8 @@
 #ifndef CONF_END_H
 #define CONF_END_H
 
-#include <stdbool.h>
-#include <rdma/fabric.h>
-#include <rdma/fi_cm.h>
-#include <rdma/fi_domain.h>
-#include <rdma/fi_endpoint.h>
-#include <rdma/fi_eq.h>
-#include <rdma/fi_errno.h>
 #include <rdma/fi_ext_cairn.h>
+#include "lower.h"
 
 /* What the endpoint is to be, before it is enabled. */
 struct end_setup {
@@ -44,28 +38,11 @@ struct op {
 };
 
 struct end {
-	struct fi_info *info;
-	struct fid_fabric *fabric;
-	struct fid_domain *domain;
-	struct fid_eq *eq;
-	struct fid_cq *cq;
-	struct fid_pep *pep;
-	struct fid_ep *ep;
+	struct side side;
 	struct fi_cairn_ops_rpc_stats *stats;
 	bool mr_local;
-	bool borrowed; /* fabric and domain are another end's */
-	/* What happened since the endpoint was opened. */
-	struct fi_info *request;
-	bool connected;
-	bool refused;
-	unsigned int shutdowns;
-	uint8_t private[256];
-	size_t private_len;
 	unsigned int completions;
 	struct op *received, **received_last; /* completed receives that nobody took */
-	/* Errors of the event queue that are not about connecting. */
-	unsigned int eq_errors;
-	struct fi_eq_err_entry eq_error; /* the last one */
 	struct op *ops;
 };
 
@@ -75,7 +52,6 @@ void end_open(struct end *end);
 void end_open_in(struct end *end, const struct end *other);
 void end_close(struct end *end);
 void end_listen(struct end *end);
-const void *end_name(struct end *end);
 /* An endpoint connects; or accepts the request that came. With data of the program. */
 void end_connect(struct end *end, const struct end_setup *setup, const void *addr,
 		 const char *data);

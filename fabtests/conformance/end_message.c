@@ -13,7 +13,7 @@ struct op *end_op(struct end *end, size_t size)
 	op->next = end->ops;
 	end->ops = op;
 	if (end->mr_local)
-		CT_EXPECT_EQ(fi_mr_reg(end->domain, op->buf, size ? size : 1,
+		CT_EXPECT_EQ(fi_mr_reg(end->side.domain, op->buf, size ? size : 1,
 				       FI_SEND | FI_RECV, 0, 0, 0, &op->mr, NULL),
 			     0);
 	return op;
@@ -34,13 +34,11 @@ ssize_t end_sendv(struct end *end, struct op *op, const size_t *lens, size_t cou
 {
 	void *descs[8];
 	struct iovec iov[8];
-	struct fi_msg msg = {
-		.msg_iov = iov,
-		.desc = descs,
-		.iov_count = count,
-		.context = op,
-		.data = ddp,
-	};
+	struct fi_msg msg = {.msg_iov = iov,
+			     .desc = descs,
+			     .iov_count = count,
+			     .context = op,
+			     .data = ddp};
 	size_t i, at = 0;
 
 	for (i = 0; i < count; i++) {
@@ -52,7 +50,7 @@ ssize_t end_sendv(struct end *end, struct op *op, const size_t *lens, size_t cou
 	CT_EXPECT_LE(at, op->size);
 	if (ddp)
 		flags |= FI_CAIRN_RPC_DDP;
-	return fi_sendmsg(end->ep, &msg, flags | FI_COMPLETION);
+	return fi_sendmsg(end->side.ep, &msg, flags | FI_COMPLETION);
 }
 
 ssize_t end_recv(struct end *end, struct op *op)
@@ -60,23 +58,21 @@ ssize_t end_recv(struct end *end, struct op *op)
 	op->takes = true;
 	op->done = false;
 	op->after = NULL;
-	return fi_recv(end->ep, op->buf, op->size, desc_of(op), 0, op);
+	return fi_recv(end->side.ep, op->buf, op->size, desc_of(op), 0, op);
 }
 
 ssize_t end_recv_for(struct end *end, struct op *op, uint32_t xid, uint64_t flag)
 {
 	struct iovec iov = {.iov_base = op->buf, .iov_len = op->size};
 	void *desc = desc_of(op);
-	struct fi_msg msg = {
-		.msg_iov = &iov,
-		.desc = &desc,
-		.iov_count = 1,
-		.context = op,
-		.data = xid,
-	};
+	struct fi_msg msg = {.msg_iov = &iov,
+			     .desc = &desc,
+			     .iov_count = 1,
+			     .context = op,
+			     .data = xid};
 
 	op->takes = flag == FI_CAIRN_RPC_REPLY;
-	return fi_recvmsg(end->ep, &msg, flag | FI_COMPLETION);
+	return fi_recvmsg(end->side.ep, &msg, flag | FI_COMPLETION);
 }
 
 struct op *end_take(struct end *end)

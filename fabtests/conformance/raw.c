@@ -2,7 +2,6 @@
 /* Objects, queues and messages of a raw peer. */
 #include <stdlib.h>
 #include <string.h>
-#include <cairn/compat.h>
 #include <rdma/fi_ext_cairn.h>
 #include "lower.h"
 #include "pump.h"
@@ -30,7 +29,7 @@ static void post(struct raw *raw, unsigned int i)
 	struct raw_buffers *b = raw->buffers;
 
 	/* A dead endpoint takes no more. */
-	(void)fi_recv(raw->ep, b->recv[i], RAW_SIZE, fi_mr_desc(raw->mr), 0,
+	(void)fi_recv(raw->side.ep, b->recv[i], RAW_SIZE, fi_mr_desc(raw->mr), 0,
 		      &b->recv_op[i]);
 }
 
@@ -68,51 +67,13 @@ static void poll_cq(struct raw *raw)
 	ssize_t ret;
 
 	for (;;) {
-		ret = fi_cq_read(raw->cq, &entry, 1);
+		ret = fi_cq_read(raw->side.cq, &entry, 1);
 		if (ret == 1)
 			on_completion(raw, entry.op_context, entry.len, 0);
-		else if (ret != -FI_EAVAIL || fi_cq_readerr(raw->cq, &wrong, 0) != 1)
+		else if (ret != -FI_EAVAIL || fi_cq_readerr(raw->side.cq, &wrong, 0) != 1)
 			return;
 		else
 			on_completion(raw, wrong.op_context, 0, wrong.err);
-	}
-}
-
-static void keep_private(struct raw *raw, const struct fi_eq_cm_entry *entry, ssize_t ret)
-{
-	raw->private_len = (size_t)ret - sizeof(*entry);
-	memcpy(raw->private, entry->data, raw->private_len);
-}
-
-static void poll_eq(struct raw *raw)
-{
-	struct {
-		struct fi_eq_cm_entry entry;
-		char data[sizeof(raw->private)];
-	} event;
-	struct fi_eq_err_entry wrong = {0};
-	uint32_t kind;
-	ssize_t ret = fi_eq_read(raw->eq, &kind, &event, sizeof(event), 0);
-
-	if (ret == -FI_EAVAIL) {
-		if (fi_eq_readerr(raw->eq, &wrong, 0) == (ssize_t)sizeof(wrong) &&
-		    raw->ep && wrong.fid == &raw->ep->fid)
-			raw->refused = true;
-		return;
-	}
-	if (ret < (ssize_t)sizeof(event.entry))
-		return;
-	if (kind == FI_CONNREQ) {
-		raw->request = event.entry.info;
-		keep_private(raw, &event.entry, ret);
-	} else if (!raw->ep || event.entry.fid != &raw->ep->fid) {
-		return;
-	} else if (kind == FI_CONNECTED) {
-		raw->connected = true;
-		if (!raw->private_len)
-			keep_private(raw, &event.entry, ret);
-	} else if (kind == FI_SHUTDOWN) {
-		raw->dead = true;
 	}
 }
 
@@ -121,7 +82,8 @@ static void poll_raw(void *arg)
 	struct raw *raw = arg;
 
 	poll_cq(raw);
-	poll_eq(raw);
+	side_poll_eq(&raw->side);
+	raw->dead |= raw->side.shutdowns > 0;
 }
 
 /* The connection data is what is on the wire, without a byte of the provider's. */
@@ -137,22 +99,11 @@ static void exact(struct fid *fid)
 
 void raw_open(struct raw *raw)
 {
-	struct fi_info *hints = lower_hints(lower_name(), FI_MSG | FI_RMA);
-	struct fi_eq_attr eq_attr = {.wait_obj = FI_WAIT_NONE};
-	struct fi_cq_attr cq_attr = {.format = FI_CQ_FORMAT_MSG,
-				     .wait_obj = FI_WAIT_NONE};
-
 	memset(raw, 0, sizeof(*raw));
 	raw->last = &raw->first;
-	CT_ASSERT_EQ(fi_getinfo(LOWER_API, lower_address(), NULL, FI_SOURCE, hints,
-				&raw->info),
-		     0);
-	fi_freeinfo(hints);
-	cq_attr.size = 2 * RAW_RECVS + RAW_SENDS;
-	CT_ASSERT_EQ(fi_fabric(raw->info->fabric_attr, &raw->fabric, NULL), 0);
-	CT_ASSERT_EQ(fi_domain(raw->fabric, raw->info, &raw->domain, NULL), 0);
-	CT_ASSERT_EQ(fi_eq_open(raw->fabric, &eq_attr, &raw->eq, NULL), 0);
-	CT_ASSERT_EQ(fi_cq_open(raw->domain, &cq_attr, &raw->cq, NULL), 0);
+	side_open(&raw->side, lower_hints(lower_name(), FI_MSG | FI_RMA));
+	CT_OR_RETURN(raw->side.domain);
+	side_open_queues(&raw->side, FI_CQ_FORMAT_MSG, 2 * RAW_RECVS + RAW_SENDS);
 	raw_buffers_open(raw);
 	pump_add(poll_raw, raw);
 }
@@ -172,18 +123,13 @@ static void forget_messages(struct raw *raw)
 
 void raw_drop(struct raw *raw)
 {
-	if (raw->ep)
-		CT_EXPECT_EQ(fi_close(&raw->ep->fid), 0);
-	raw->ep = NULL;
-	if (raw->cq)
+	side_drop(&raw->side);
+	if (raw->side.cq)
 		poll_cq(raw);
 	if (raw->buffers)
 		raw_buffers_reset(raw);
-	if (raw->request)
-		fi_freeinfo(raw->request);
-	raw->request = NULL;
-	raw->connected = raw->refused = raw->dead = false;
-	raw->private_len = raw->arrived = raw->failed = 0;
+	raw->dead = false;
+	raw->arrived = raw->failed = 0;
 	forget_messages(raw);
 }
 
@@ -192,65 +138,44 @@ void raw_close(struct raw *raw)
 	raw_drop(raw);
 	pump_remove(raw);
 	raw_buffers_close(raw);
-	if (raw->pep)
-		CT_EXPECT_EQ(fi_close(&raw->pep->fid), 0);
-	if (raw->cq)
-		CT_EXPECT_EQ(fi_close(&raw->cq->fid), 0);
-	if (raw->eq)
-		CT_EXPECT_EQ(fi_close(&raw->eq->fid), 0);
-	if (raw->domain)
-		CT_EXPECT_EQ(fi_close(&raw->domain->fid), 0);
-	if (raw->fabric)
-		CT_EXPECT_EQ(fi_close(&raw->fabric->fid), 0);
-	if (raw->info)
-		fi_freeinfo(raw->info);
+	side_close(&raw->side);
 	memset(raw, 0, sizeof(*raw));
 }
 
 void raw_listen(struct raw *raw)
 {
-	CT_ASSERT_EQ(fi_passive_ep(raw->fabric, raw->info, &raw->pep, NULL), 0);
-	CT_ASSERT_EQ(fi_pep_bind(raw->pep, &raw->eq->fid, 0), 0);
-	exact(&raw->pep->fid);
-	CT_ASSERT_EQ(fi_listen(raw->pep), 0);
-}
-
-const void *raw_name(struct raw *raw)
-{
-	static char name[256];
-	size_t len = sizeof(name);
-
-	CT_EXPECT_EQ(fi_getname(&raw->pep->fid, name, &len), 0);
-	return name;
+	side_open_pep(&raw->side);
+	CT_OR_RETURN(raw->side.pep);
+	exact(&raw->side.pep->fid);
+	CT_ASSERT_EQ(fi_listen(raw->side.pep), 0);
 }
 
 /* Receives are there before the connection is. */
 static void open_ep(struct raw *raw, struct fi_info *info)
 {
-	CT_ASSERT_EQ(fi_endpoint(raw->domain, info, &raw->ep, NULL), 0);
-	CT_ASSERT_EQ(fi_ep_bind(raw->ep, &raw->eq->fid, 0), 0);
-	CT_ASSERT_EQ(fi_ep_bind(raw->ep, &raw->cq->fid, FI_TRANSMIT | FI_RECV), 0);
-	exact(&raw->ep->fid);
-	CT_ASSERT_EQ(fi_enable(raw->ep), 0);
+	side_open_ep(&raw->side, info);
+	CT_OR_RETURN(raw->side.ep);
+	exact(&raw->side.ep->fid);
+	CT_ASSERT_EQ(fi_enable(raw->side.ep), 0);
 	for (unsigned int i = 0; i < raw->buffers->recvs; i++)
 		post(raw, i);
 }
 
 void raw_connect(struct raw *raw, const void *addr, const void *data, size_t len)
 {
-	struct fi_info *info = lower_info_to(raw->info, addr);
+	struct fi_info *info = lower_info_to(raw->side.info, addr);
 
 	open_ep(raw, info);
 	fi_freeinfo(info);
-	if (raw->ep)
-		CT_EXPECT_EQ(fi_connect(raw->ep, addr, data, len), 0);
+	if (raw->side.ep)
+		CT_EXPECT_EQ(fi_connect(raw->side.ep, addr, data, len), 0);
 }
 
 void raw_accept(struct raw *raw, const void *data, size_t len)
 {
-	open_ep(raw, raw->request);
-	if (raw->ep)
-		CT_EXPECT_EQ(fi_accept(raw->ep, data, len), 0);
+	open_ep(raw, raw->side.request);
+	if (raw->side.ep)
+		CT_EXPECT_EQ(fi_accept(raw->side.ep, data, len), 0);
 }
 
 /* NULL: none came free. */
@@ -271,14 +196,14 @@ void raw_send(struct raw *raw, const void *bytes, size_t len)
 	struct raw_op *op;
 	ssize_t ret;
 
-	CT_ASSERT_NE(raw->ep, NULL);
+	CT_ASSERT_NE(raw->side.ep, NULL);
 	CT_ASSERT_LE(len, RAW_SIZE);
 	ASSERT_SOON((op = free_send(raw)));
 	memcpy(b->send[op->slot], bytes, len);
 	op->busy = true;
 	op->era = b->era;
-	ASSERT_SOON((ret = fi_send(raw->ep, b->send[op->slot], len, fi_mr_desc(raw->mr),
-				   0, op)) != -FI_EAGAIN);
+	ASSERT_SOON((ret = fi_send(raw->side.ep, b->send[op->slot], len,
+				   fi_mr_desc(raw->mr), 0, op)) != -FI_EAGAIN);
 	CT_EXPECT_EQ(ret, 0);
 	op->busy = !ret;
 }

@@ -6,13 +6,8 @@
 #ifndef CONF_RAW_H
 #define CONF_RAW_H
 
-#include <rdma/fabric.h>
-#include <rdma/fi_cm.h>
-#include <rdma/fi_domain.h>
-#include <rdma/fi_endpoint.h>
-#include <rdma/fi_eq.h>
-#include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
+#include "lower.h"
 #include "prov/rpcrdma/wire/wire.h"
 
 #define RAW_SIZE 16384	       /* bytes of a receive; a layer that sends more is wrong */
@@ -32,22 +27,10 @@ struct raw_region;
 struct raw_buffers;
 
 struct raw {
-	struct fi_info *info;
-	struct fid_fabric *fabric;
-	struct fid_domain *domain;
-	struct fid_eq *eq;
-	struct fid_cq *cq;
-	struct fid_pep *pep;
-	struct fid_ep *ep;
-	/* What happened since the endpoint was opened. */
-	struct fi_info *request; /* a connection is asked for */
-	bool connected;
-	bool refused;
+	struct side side;
 	bool dead;	      /* it was shut down, or its receives were flushed */
-	uint8_t private[256]; /* the private data that came with it */
-	size_t private_len;
-	unsigned int arrived;		   /* messages */
-	unsigned int failed;		   /* Sends */
+	unsigned int arrived; /* messages */
+	unsigned int failed;  /* Sends */
 	struct raw_message *first, **last; /* messages that nobody has taken */
 	struct raw_message *taken;
 	/* The RDMA operation that was posted last. */
@@ -70,8 +53,6 @@ void raw_close(struct raw *raw);
 /* ---- connections ---- */
 
 void raw_listen(struct raw *raw);
-/* The address where it listens; valid until the next call. */
-const void *raw_name(struct raw *raw);
 /* An endpoint asks for a connection, with this private data. */
 void raw_connect(struct raw *raw, const void *addr, const void *data, size_t len);
 /* An endpoint accepts the request that came. */

@@ -2,7 +2,6 @@
 /* Memory of a raw peer, and of the one it is connected to. */
 #include <stdlib.h>
 #include <string.h>
-#include <cairn/compat.h>
 #include "lower.h"
 #include "pump.h"
 #include "raw_buffers.h"
@@ -40,13 +39,13 @@ void raw_buffers_reset(struct raw *raw)
 
 void raw_buffers_open(struct raw *raw)
 {
-	const size_t most = raw->info->rx_attr->size;
+	const size_t most = raw->side.info->rx_attr->size;
 
 	raw->buffers = calloc(1, sizeof(*raw->buffers));
 	raw->buffers->recvs = most < RAW_RECVS ? (unsigned int)most : RAW_RECVS;
 	raw_buffers_reset(raw);
-	CT_EXPECT_EQ(fi_mr_reg(raw->domain, raw->buffers, sizeof(*raw->buffers), ACCESS,
-			       0, FIRST_KEY, 0, &raw->mr, NULL),
+	CT_EXPECT_EQ(fi_mr_reg(raw->side.domain, raw->buffers, sizeof(*raw->buffers),
+			       ACCESS, 0, FIRST_KEY, 0, &raw->mr, NULL),
 		     0);
 	raw->keys = 1;
 }
@@ -76,8 +75,8 @@ struct rpr_seg raw_expose(struct raw *raw, void *buf, size_t len)
 	struct raw_region *region = calloc(1, sizeof(*region));
 	struct rpr_seg seg = {0};
 
-	CT_EXPECT_EQ(fi_mr_reg(raw->domain, buf, len, ACCESS, 0, FIRST_KEY + raw->keys++,
-			       0, &region->mr, NULL),
+	CT_EXPECT_EQ(fi_mr_reg(raw->side.domain, buf, len, ACCESS, 0,
+			       FIRST_KEY + raw->keys++, 0, &region->mr, NULL),
 		     0);
 	if (!region->mr) {
 		free(region);
@@ -88,7 +87,7 @@ struct rpr_seg raw_expose(struct raw *raw, void *buf, size_t len)
 	/* The wire has 32 bits; pverbs' rkey is the lower half of its key. */
 	region->handle = seg.handle = (uint32_t)fi_mr_key(region->mr);
 	seg.length = (uint32_t)len;
-	if (raw->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
+	if (raw->side.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
 		seg.offset = (uintptr_t)buf;
 	return seg;
 }
@@ -125,8 +124,9 @@ int raw_read(struct raw *raw, const struct rpr_seg *seg, void *buf)
 	if (seg->length > RAW_SCRATCH)
 		return FI_EINVAL;
 	raw->rma_done = false;
-	ret = finish(raw, fi_read(raw->ep, b->scratch, seg->length, fi_mr_desc(raw->mr),
-				  0, seg->offset, seg->handle, &b->rma_op));
+	ret = finish(raw,
+		     fi_read(raw->side.ep, b->scratch, seg->length, fi_mr_desc(raw->mr),
+			     0, seg->offset, seg->handle, &b->rma_op));
 	if (!ret)
 		memcpy(buf, b->scratch, seg->length);
 	return ret;
@@ -142,25 +142,21 @@ int raw_write(struct raw *raw, const struct rpr_seg *seg, const void *buf)
 {
 	struct raw_buffers *b = raw->buffers;
 	const struct iovec iov = {.iov_base = b->scratch, .iov_len = seg->length};
-	const struct fi_rma_iov target = {
-		.addr = seg->offset,
-		.len = seg->length,
-		.key = seg->handle,
-	};
+	const struct fi_rma_iov target = {.addr = seg->offset,
+					  .len = seg->length,
+					  .key = seg->handle};
 	void *desc = fi_mr_desc(raw->mr);
-	const struct fi_msg_rma msg = {
-		.msg_iov = &iov,
-		.desc = &desc,
-		.iov_count = 1,
-		.rma_iov = &target,
-		.rma_iov_count = 1,
-		.context = &b->rma_op,
-	};
+	const struct fi_msg_rma msg = {.msg_iov = &iov,
+				       .desc = &desc,
+				       .iov_count = 1,
+				       .rma_iov = &target,
+				       .rma_iov_count = 1,
+				       .context = &b->rma_op};
 
 	CT_EXPECT_LE(seg->length, RAW_SCRATCH);
 	if (seg->length > RAW_SCRATCH)
 		return FI_EINVAL;
 	memcpy(b->scratch, buf, seg->length);
 	raw->rma_done = false;
-	return finish(raw, fi_writemsg(raw->ep, &msg, acknowledged()));
+	return finish(raw, fi_writemsg(raw->side.ep, &msg, acknowledged()));
 }

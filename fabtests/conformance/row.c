@@ -74,18 +74,18 @@ static bool link_up(void)
 	const size_t len = private_data(data);
 
 	if (w.connects) {
-		end_connect(&w.end, &w.set.end, raw_name(&w.raw), "");
-		EXPECT_SOON(w.raw.request != NULL);
-		if (w.raw.request)
+		end_connect(&w.end, &w.set.end, side_name(&w.raw.side), "");
+		EXPECT_SOON(w.raw.side.request != NULL);
+		if (w.raw.side.request)
 			raw_accept(&w.raw, data, len);
 	} else {
-		raw_connect(&w.raw, end_name(&w.end), data, len);
-		EXPECT_SOON(w.end.request != NULL);
-		if (w.end.request)
+		raw_connect(&w.raw, side_name(&w.end.side), data, len);
+		EXPECT_SOON(w.end.side.request != NULL);
+		if (w.end.side.request)
 			end_accept(&w.end, &w.set.end, "");
 	}
-	EXPECT_SOON(w.end.connected && w.raw.connected);
-	return w.end.ep && w.raw.ep && !ct_failed();
+	EXPECT_SOON(w.end.side.connected && w.raw.side.connected);
+	return w.end.side.ep && w.raw.side.ep && !ct_failed();
 }
 
 static bool up(void)
@@ -146,7 +146,7 @@ static struct rpr_private layer_private(void)
 {
 	struct rpr_private priv;
 
-	rpr_private_find(&priv, w.raw.private, w.raw.private_len, false);
+	rpr_private_find(&priv, w.raw.side.private, w.raw.side.private_len, false);
 	return priv;
 }
 

@@ -33,6 +33,12 @@ enum row_role { ROW_CONNECTS = 1, ROW_LISTENS = 2 };
 #define ROW_BOTH(name) ROW_CASE(name, ROW_CONNECTS | ROW_LISTENS)
 #define ROW_CLIENT(name) ROW_CASE(name, ROW_CONNECTS) /* the layer connects */
 #define ROW_SERVER(name) ROW_CASE(name, ROW_LISTENS)
+/* One that is a call. */
+#define ROW_BOTH_IS(name, call) \
+	ROW_BOTH(name)          \
+	{                       \
+		call;           \
+	}
 
 void row_run(void (*row)(void), int roles);
 

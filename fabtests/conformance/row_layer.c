@@ -175,7 +175,7 @@ void settle(void)
 	static uint32_t xid = 0xff000000;
 
 	raw_asks_and_gets(++xid);
-	CT_EXPECT_EQ(w.end.shutdowns, 0);
+	CT_EXPECT_EQ(w.end.side.shutdowns, 0);
 	CT_EXPECT_FALSE(w.raw.dead);
 	CT_EXPECT_EQ(w.raw.failed, 0);
 }

@@ -6,11 +6,7 @@
 struct rpr_header raw_header(uint32_t xid, enum rpr_proc proc)
 {
 	return (struct rpr_header){
-		.xid = xid,
-		.vers = RPR_VERSION,
-		.credit = w.set.credit,
-		.proc = proc,
-	};
+		.xid = xid, .vers = RPR_VERSION, .credit = w.set.credit, .proc = proc};
 }
 
 static void say_with(const struct rpr_header *header, size_t len,

@@ -175,7 +175,7 @@ ROW_BOTH(RFC8166_3_3_1_given_up)
 		raw_got_call(10 + i, SAY_CALL_MIN);
 	}
 	for (uint32_t i = 0; i < 3; i++)
-		CT_EXPECT_EQ(fi_cancel(&w.end.ep->fid, calls[i]), 0);
+		CT_EXPECT_EQ(fi_cancel(&w.end.side.ep->fid, calls[i]), 0);
 	CT_EXPECT_EQ(layer_call(20, SAY_CALL_MIN), -FI_EAGAIN);
 	raw_reply_grants(10, 3);
 	EXPECT_SOON(stats().drop_xid == 1);

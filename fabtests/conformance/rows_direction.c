@@ -7,7 +7,7 @@
 
 ROW_BOTH(B01)
 {
-	CT_EXPECT_EQ(w.raw.pep != NULL, w.connects);
+	CT_EXPECT_EQ(w.raw.side.pep != NULL, w.connects);
 	layer_asks_and_gets(1, 8);
 	raw_asks_and_gets(2);
 	layer_asks_and_gets(3, 8);
@@ -179,7 +179,7 @@ static void given_up(uint32_t xid, bool again)
 	struct op *op = layer_calls(xid, SAY_CALL_MIN);
 
 	raw_got_call(xid, SAY_CALL_MIN);
-	CT_EXPECT_EQ(fi_cancel(&w.end.ep->fid, op), 0);
+	CT_EXPECT_EQ(fi_cancel(&w.end.side.ep->fid, op), 0);
 	if (again)
 		layer_asks(xid);
 	raw_reply(xid);
@@ -252,9 +252,8 @@ ROW_BOTH(B38)
 	const struct raw_message *message;
 	struct rpr_header header;
 	uint8_t call[200];
-	struct op *op;
+	struct op *op = end_op(&w.end, sizeof(call));
 
-	op = end_op(&w.end, sizeof(call));
 	say_call_as(op->buf, 5, from_layer, 0, sizeof(call));
 	CT_EXPECT_EQ(end_send(&w.end, op, sizeof(call), 0), 0);
 	message = raw_got(5, RPR_MSG);

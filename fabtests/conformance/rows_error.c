@@ -155,10 +155,10 @@ ROW_BOTH(RFC8166_4_5_error_event)
 	RECONNECT();
 	layer_asks(XID);
 	RAW_WORDS(XID, 1, 8, RPR_ERROR, RPR_ERR_CHUNK);
-	EXPECT_SOON(w.end.eq_errors == 1);
-	CT_EXPECT_EQ(w.end.eq_error.err, FI_EREMOTEIO);
-	CT_EXPECT_EQ(w.end.eq_error.prov_errno, RPR_ERR_CHUNK);
-	CT_EXPECT_EQ(w.end.eq_error.data, XID);
+	EXPECT_SOON(w.end.side.eq_errors == 1);
+	CT_EXPECT_EQ(w.end.side.eq_error.err, FI_EREMOTEIO);
+	CT_EXPECT_EQ(w.end.side.eq_error.prov_errno, RPR_ERR_CHUNK);
+	CT_EXPECT_EQ(w.end.side.eq_error.data, XID);
 }
 
 /* As a program sees it that knows nothing but RPC. */
@@ -208,9 +208,8 @@ ROW_BOTH(RFC8166_4_5_3_reconnect)
 /* The Reply does not fit what the peer offers for it. */
 ROW_BOTH(RFC8166_4_5_3_reply_chunk)
 {
-	uint8_t *memory;
+	uint8_t *memory = raw_call_offers_reply(XID, 8000, 2);
 
-	memory = raw_call_offers_reply(XID, 8000, 2);
 	layer_got_call(XID, SAY_CALL_MIN);
 	CT_EXPECT_EQ(layer_reply(XID, 8001), -FI_EMSGSIZE);
 	CT_EXPECT_EQ(memory[0], 0);
@@ -238,7 +237,7 @@ ROW_BOTH(RFC8166_4_5_4_close)
 	/* On tcp all of it has left before the peer refuses it. */
 	if (strcmp(lower_name(), "tcp"))
 		CT_EXPECT_NE(reply->err, 0);
-	EXPECT_SOON(w.end.shutdowns == 1);
+	EXPECT_SOON(w.end.side.shutdowns == 1);
 	EXPECT_SOON(w.raw.dead);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* RFC 8167 section 5, RFC 8166 section 4.2: the fixed fields, and the words behind them.
  */
-#include <string.h>
 #include "row.h"
 #include "row_chunk.h"
 
@@ -32,15 +31,8 @@ static void golden(void)
 		CT_EXPECT_EQ(say_read(message->bytes, i), reply[i]);
 }
 
-ROW_BOTH(B17)
-{
-	golden();
-}
-
-ROW_BOTH(RFC8166_4_1_fixed)
-{
-	golden();
-}
+ROW_BOTH_IS(B17, golden())
+ROW_BOTH_IS(RFC8166_4_1_fixed, golden())
 
 /* What the program chose, whatever it is, also while the other direction has it. */
 ROW_SERVER(B18)
@@ -58,9 +50,8 @@ ROW_SERVER(B18)
 
 ROW_SERVER(B19)
 {
-	uint32_t forward;
+	uint32_t forward = raw_asks_and_gets(1)->header.vers;
 
-	forward = raw_asks_and_gets(1)->header.vers;
 	layer_calls(2, SAY_CALL_MIN);
 	CT_EXPECT_EQ(raw_got_call(2, SAY_CALL_MIN)->header.vers, forward);
 	CT_EXPECT_EQ(forward, RPR_VERSION);

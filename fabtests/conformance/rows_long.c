@@ -126,9 +126,8 @@ ROW_BOTH(RFC8166_3_5_3_long_reply)
 /* Too long to be short, and no chunk for it. */
 ROW_BOTH(RFC8166_3_5_3_long_reply_without)
 {
-	size_t most;
+	size_t most = layer_inline() - RPR_HEADER_MIN;
 
-	most = layer_inline() - RPR_HEADER_MIN;
 	raw_asks(XID);
 	CT_EXPECT_EQ(layer_reply(XID, most + 1), -FI_EMSGSIZE);
 	layer_replies(XID, most);
@@ -185,9 +184,8 @@ ROW_BOTH(RFC8166_4_3_3_short)
 {
 	struct rpr_header header = raw_header(XID, RPR_MSG);
 	const struct raw_message *message;
-	uint8_t *memory;
+	uint8_t *memory = chunk_expose(head_reply(&header), 9000, 2);
 
-	memory = chunk_expose(head_reply(&header), 9000, 2);
 	raw_asks_with(&header);
 	layer_replies(XID, 100);
 	message = raw_got_reply(XID, 100);
@@ -243,9 +241,8 @@ ROW_BOTH(RFC8166_6_1_eligible)
 	const size_t lens[3] = {ITEM_AT, 5000, 100};
 	struct rpr_header header;
 	uint8_t got[ITEM_AT + 5100];
-	struct op *op;
+	struct op *op = layer_sends(XID, true, lens, 3, 0);
 
-	op = layer_sends(XID, true, lens, 3, 0);
 	header = raw_got(XID, RPR_NOMSG)->header;
 	for (uint32_t i = 0; i < header.read_count; i++)
 		CT_EXPECT_EQ(header.read[i].position, 0);
@@ -279,9 +276,8 @@ ROW_BOTH(RFC8166_6_1_not_offered)
 ROW_BOTH(RFC8166_6_1_mask)
 {
 	const size_t lens[2] = {ITEM_AT, 100};
-	struct op *op;
+	struct op *op = end_op(&w.end, ITEM_AT + 100);
 
-	op = end_op(&w.end, ITEM_AT + 100);
 	say_call(op->buf, XID, ITEM_AT + 100);
 	CT_EXPECT_EQ(end_sendv(&w.end, op, lens, 2, 1U << 2, 0), -FI_EINVAL);
 	settle();

@@ -12,15 +12,16 @@ struct offer {
 	struct op *call, *result, *reply;
 };
 
-static void offers(struct offer *offer, uint32_t xid)
+static bool offers(struct offer *offer, uint32_t xid)
 {
 	offer->result = layer_result(xid, 3000);
 	offer->reply = layer_reply_buffer(xid, 9000);
 	offer->call = layer_calls_item(xid, 5000, 0);
 	offer->header = raw_got(xid, RPR_MSG)->header;
-	CT_ASSERT_EQ(offer->header.write_count, 1);
-	CT_ASSERT_TRUE(offer->header.has_reply);
-	CT_ASSERT_NE(offer->header.read_count, 0);
+	CT_EXPECT_EQ(offer->header.write_count, 1);
+	CT_EXPECT_TRUE(offer->header.has_reply);
+	CT_EXPECT_NE(offer->header.read_count, 0);
+	return !ct_failed();
 }
 
 /* The Reply comes inline, and nothing was written. */
@@ -62,27 +63,15 @@ static void fenced_after_success(enum what what)
 {
 	struct offer offer;
 
-	offers(&offer, XID);
-	if (!ct_failed())
-		answers(&offer);
+	CT_OR_RETURN(offers(&offer, XID));
+	answers(&offer);
 	if (!ct_failed())
 		is_fenced(&offer, what);
 }
 
-ROW_BOTH(RFC8166_4_4_1_read)
-{
-	fenced_after_success(THE_READ);
-}
-
-ROW_BOTH(RFC8166_4_4_1_write)
-{
-	fenced_after_success(THE_WRITE);
-}
-
-ROW_BOTH(RFC8166_4_4_1_reply)
-{
-	fenced_after_success(THE_REPLY);
-}
+ROW_BOTH_IS(RFC8166_4_4_1_read, fenced_after_success(THE_READ))
+ROW_BOTH_IS(RFC8166_4_4_1_write, fenced_after_success(THE_WRITE))
+ROW_BOTH_IS(RFC8166_4_4_1_reply, fenced_after_success(THE_REPLY))
 
 /* A send that is complete leaves its buffer to the program, although the Reply is not
  * there and the peer has read nothing yet. */
@@ -133,9 +122,7 @@ static void has_one_right(enum what what)
 {
 	struct offer offer;
 
-	offers(&offer, XID);
-	if (ct_failed())
-		return;
+	CT_OR_RETURN(offers(&offer, XID));
 	if (what == THE_READ)
 		raw_write_is_refused(&offer.header.read[0].seg);
 	else if (what == THE_WRITE)
@@ -145,20 +132,9 @@ static void has_one_right(enum what what)
 	CT_EXPECT_NE(offer.call->buf[ITEM_AT], 0xee);
 }
 
-ROW_BOTH(RFC8166_8_1_3_rights_read)
-{
-	has_one_right(THE_READ);
-}
-
-ROW_BOTH(RFC8166_8_1_3_rights_write)
-{
-	has_one_right(THE_WRITE);
-}
-
-ROW_BOTH(RFC8166_8_1_3_rights_reply)
-{
-	has_one_right(THE_REPLY);
-}
+ROW_BOTH_IS(RFC8166_8_1_3_rights_read, has_one_right(THE_READ))
+ROW_BOTH_IS(RFC8166_8_1_3_rights_write, has_one_right(THE_WRITE))
+ROW_BOTH_IS(RFC8166_8_1_3_rights_reply, has_one_right(THE_REPLY))
 
 /* Nor does it reach further than the segment. */
 ROW_BOTH(RFC8166_8_1_3_bounds)
@@ -166,9 +142,7 @@ ROW_BOTH(RFC8166_8_1_3_bounds)
 	struct offer offer;
 	struct rpr_seg seg;
 
-	offers(&offer, XID);
-	if (ct_failed())
-		return;
+	CT_OR_RETURN(offers(&offer, XID));
 	seg = offer.header.read[0].seg;
 	CT_EXPECT_EQ(seg.length, 5000);
 	seg.length += 8192;
@@ -180,9 +154,7 @@ static void fenced_after_error(enum what what)
 {
 	struct offer offer;
 
-	offers(&offer, XID);
-	if (ct_failed())
-		return;
+	CT_OR_RETURN(offers(&offer, XID));
 	RAW_WORDS(XID, 1, 8, RPR_ERROR, RPR_ERR_CHUNK);
 	ASSERT_SOON(offer.reply->done && offer.result->done);
 	CT_EXPECT_EQ(offer.reply->err, FI_EREMOTEIO);
@@ -195,10 +167,8 @@ static void fenced_after_cancel(enum what what)
 {
 	struct offer offer;
 
-	offers(&offer, XID);
-	if (ct_failed())
-		return;
-	CT_EXPECT_EQ(fi_cancel(&w.end.ep->fid, offer.call), 0);
+	CT_OR_RETURN(offers(&offer, XID));
+	CT_EXPECT_EQ(fi_cancel(&w.end.side.ep->fid, offer.call), 0);
 	ASSERT_SOON(offer.result->done && offer.reply->done);
 	CT_EXPECT_EQ(offer.result->err, FI_ECANCELED);
 	CT_EXPECT_EQ(offer.reply->err, FI_ECANCELED);
@@ -211,9 +181,7 @@ static void fenced_after_loss(enum what what)
 	struct offer offer;
 	struct rpr_header header;
 
-	offers(&offer, XID);
-	if (ct_failed())
-		return;
+	CT_OR_RETURN(offers(&offer, XID));
 	header = offer.header;
 	raw_drop(&w.raw);
 	ASSERT_SOON(offer.result->done && offer.reply->done);
@@ -238,20 +206,9 @@ static void each(void (*fenced)(enum what what))
 	}
 }
 
-ROW_BOTH(RFC8166_8_1_3_error)
-{
-	each(fenced_after_error);
-}
-
-ROW_BOTH(RFC8166_8_1_3_cancel)
-{
-	each(fenced_after_cancel);
-}
-
-ROW_BOTH(RFC8166_8_1_3_disconnect)
-{
-	each(fenced_after_loss);
-}
+ROW_BOTH_IS(RFC8166_8_1_3_error, each(fenced_after_error))
+ROW_BOTH_IS(RFC8166_8_1_3_cancel, each(fenced_after_cancel))
+ROW_BOTH_IS(RFC8166_8_1_3_disconnect, each(fenced_after_loss))
 
 /* Long messages that the layer copies are exposed no longer than the program's own. */
 ROW_BOTH(RFC8166_8_1_3_copies)
@@ -276,12 +233,12 @@ ROW_CLIENT(RFC8166_8_1_1_domains)
 	end_open(&other);
 	if (!ct_failed()) {
 		raw_listen(&stranger);
-		end_connect(&other, &w.set.end, raw_name(&stranger), "");
-		EXPECT_SOON(stranger.request != NULL);
+		end_connect(&other, &w.set.end, side_name(&stranger.side), "");
+		EXPECT_SOON(stranger.side.request != NULL);
 	}
 	if (!ct_failed()) {
 		raw_accept(&stranger, "", 0);
-		EXPECT_SOON(other.connected && stranger.connected);
+		EXPECT_SOON(other.side.connected && stranger.side.connected);
 	}
 	if (!ct_failed()) {
 		uint8_t *got = row_memory(5000);
@@ -300,9 +257,7 @@ ROW_BOTH(RFC8166_8_1_2_handles)
 	struct offer offer;
 
 	for (int i = 0; i < 16; i++) {
-		offers(&offer, XID + (uint32_t)i);
-		if (ct_failed())
-			return;
+		CT_OR_RETURN(offers(&offer, XID + (uint32_t)i));
 		before[i] = offer.header.read[0].seg.handle;
 		for (int k = 0; k < i; k++)
 			CT_EXPECT_NE(before[i], before[k]);
@@ -410,7 +365,7 @@ ROW_BOTH(RFC8166_8_1_4_read_length)
 	w.set.end.receive_size = 4U << 20;
 	RECONNECT();
 	raw_asks_and_gets(1);
-	most = w.end.info->ep_attr->max_msg_size;
+	most = w.end.side.info->ep_attr->max_msg_size;
 	CT_ASSERT_LE(most, w.set.end.receive_size - 8);
 	raw_call_long(XID, most, 4);
 	layer_got_call(XID, most);
@@ -456,10 +411,9 @@ ROW_BOTH(RFC8166_8_1_4_write_length)
 	struct rpr_header header = raw_header(XID, RPR_MSG);
 	const struct raw_message *message;
 	uint8_t *memory = row_memory(4096), *wanted;
-	struct rpr_seg seg;
 	size_t len;
+	struct rpr_seg seg = raw_expose(&w.raw, memory, 4096);
 
-	seg = raw_expose(&w.raw, memory, 4096);
 	seg.length = 0xffffffff;
 	chunk_add(head_write(&header), seg);
 	chunk_add(&header.write[0], seg);
@@ -487,17 +441,17 @@ ROW_CLIENT(RFC8166_8_1_4_own_connection)
 	raw_open(&liar);
 	end_open_in(&second, &w.end);
 	raw_listen(&liar);
-	end_connect(&second, &w.set.end, raw_name(&liar), "");
-	EXPECT_SOON(liar.request != NULL);
-	if (liar.request)
+	end_connect(&second, &w.set.end, side_name(&liar.side), "");
+	EXPECT_SOON(liar.side.request != NULL);
+	if (liar.side.request)
 		raw_accept(&liar, "", 0);
-	EXPECT_SOON(second.connected && liar.connected);
+	EXPECT_SOON(second.side.connected && liar.side.connected);
 	if (!ct_failed()) {
 		seg = raw_expose(&liar, memory, sizeof(memory));
 		raw_hide(&liar, &seg);
 		head_read(&header, 0, seg);
 		raw_say(&liar, &header, NULL, 0);
-		EXPECT_SOON(second.shutdowns == 1);
+		EXPECT_SOON(second.side.shutdowns == 1);
 		CT_EXPECT_FALSE(end_got_message(&second));
 		layer_gets(2);
 		settle();
@@ -517,5 +471,5 @@ ROW_BOTH(RFC8166_8_1_4_never_replies)
 		raw_asks_and_gets(2 + i);
 	raw_drop(&w.raw);
 	layer_got_errors(XID, 8, FI_ECANCELED);
-	EXPECT_SOON(w.end.shutdowns == 1);
+	EXPECT_SOON(w.end.side.shutdowns == 1);
 }

@@ -25,7 +25,7 @@ static void thresholds_are(size_t layer, size_t raw)
 {
 	struct rpr_private own;
 
-	rpr_private_find(&own, w.raw.private, w.raw.private_len, false);
+	rpr_private_find(&own, w.raw.side.private, w.raw.side.private_len, false);
 	CT_EXPECT_EQ(end_limits(&w.end).send_inline,
 		     layer < own.send_size ? layer : own.send_size);
 	CT_EXPECT_EQ(end_limits(&w.end).recv_inline,
@@ -63,12 +63,12 @@ ROW_BOTH(RFC8797_4_format)
 {
 	static const uint8_t magic[4] = {0xf6, 0xab, 0x0e, 0x18};
 
-	CT_ASSERT_GE(w.raw.private_len, RPR_PRIVATE_LEN);
-	CT_EXPECT_MEMEQ(w.raw.private, magic, sizeof(magic));
-	CT_EXPECT_EQ(w.raw.private[4], 1);
-	CT_EXPECT_EQ(w.raw.private[5], 0);
-	CT_EXPECT_EQ((w.raw.private[6] + 1) * 1024U, layer_inline());
-	CT_EXPECT_EQ((w.raw.private[7] + 1) * 1024U, raw_inline());
+	CT_ASSERT_GE(w.raw.side.private_len, RPR_PRIVATE_LEN);
+	CT_EXPECT_MEMEQ(w.raw.side.private, magic, sizeof(magic));
+	CT_EXPECT_EQ(w.raw.side.private[4], 1);
+	CT_EXPECT_EQ(w.raw.side.private[5], 0);
+	CT_EXPECT_EQ((w.raw.side.private[6] + 1) * 1024U, layer_inline());
+	CT_EXPECT_EQ((w.raw.side.private[7] + 1) * 1024U, raw_inline());
 }
 
 ROW_BOTH(RFC8797_4_version)
@@ -117,7 +117,7 @@ ROW_BOTH(RFC8797_4_1)
 
 	w.set.priv.remote_invalidate = true;
 	RECONNECT();
-	rpr_private_find(&own, w.raw.private, w.raw.private_len, false);
+	rpr_private_find(&own, w.raw.side.private, w.raw.side.private_len, false);
 	CT_EXPECT_FALSE(own.remote_invalidate);
 	memory = chunk_expose(head_write(&header), 1000, 1);
 	wanted = item_reply(XID, 1000, 0, &len);

@@ -36,11 +36,10 @@ ROW_BOTH(RFC8166_3_4_4_pads)
 static void two_items(void)
 {
 	const size_t lens[4] = {64, 1001, 8, 2001}, second = 64 + 1004 + 8;
-	const struct raw_message *message;
 	uint8_t got[2001];
 	struct op *op = layer_sends(XID, true, lens, 4, 1U << 1 | 1U << 3);
+	const struct raw_message *message = raw_got(XID, RPR_MSG);
 
-	message = raw_got(XID, RPR_MSG);
 	CT_ASSERT_EQ(message->payload_len, 64 + 8);
 	CT_EXPECT_MEMEQ(message->payload, op->buf, 64);
 	CT_EXPECT_MEMEQ(message->payload + 64, op->buf + 64 + 1001, 8);
@@ -130,10 +129,9 @@ static void side_by_side(void)
 
 ROW_BOTH(RFC8166_3_4_5_order)
 {
-	uint8_t *wanted;
 	size_t len;
+	uint8_t *wanted = item_call(XID, 3333, 40, &len);
 
-	wanted = item_call(XID, 3333, 40, &len);
 	for (uint32_t segments = 1; segments <= 16; segments++) {
 		CT_NOTE("%u segments", segments);
 		raw_call_reduced(XID, 3333, 40, segments);
@@ -149,9 +147,8 @@ ROW_BOTH(RFC8166_3_4_5_release)
 {
 	struct rpr_header header;
 	uint8_t got[5000];
-	struct op *op;
+	struct op *op = layer_calls_item(XID, 5000, 0);
 
-	op = layer_calls_item(XID, 5000, 0);
 	header = raw_got(XID, RPR_MSG)->header;
 	raw_reads(&header, ITEM_AT, got, sizeof(got));
 	settle();
@@ -165,10 +162,9 @@ ROW_BOTH(RFC8166_3_4_5_release)
 ROW_BOTH(RFC8166_3_4_5_2_roundup)
 {
 	struct rpr_header header;
-	uint8_t *message;
 	size_t len;
+	uint8_t *message = item_call(XID, 1001, 20, &len);
 
-	message = item_call(XID, 1001, 20, &len);
 	header = raw_header(XID, RPR_MSG);
 	read_expose(&header, ITEM_AT, message + ITEM_AT, 1004, 1);
 	raw_say_reduced(&header, message, len, 1001);

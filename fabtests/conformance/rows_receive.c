@@ -96,7 +96,7 @@ static void loses(bool layer_leaves)
 	} else {
 		raw_drop(&w.raw);
 		layer_got_errors(3, 2, FI_ECANCELED);
-		EXPECT_SOON(w.end.shutdowns == 1);
+		EXPECT_SOON(w.end.side.shutdowns == 1);
 		CT_EXPECT_EQ(layer_call(5, SAY_CALL_MIN), -FI_ENOTCONN);
 		CT_EXPECT_EQ(layer_reply(2, SAY_REPLY_MIN), -FI_ENOTCONN);
 	}
@@ -164,12 +164,12 @@ ROW_SERVER(B31)
 {
 	layer_asks_and_gets(1, 8);
 	raw_drop(&w.raw);
-	EXPECT_SOON(w.end.shutdowns == 1);
+	EXPECT_SOON(w.end.side.shutdowns == 1);
 	CT_EXPECT_EQ(layer_call(2, SAY_CALL_MIN), -FI_ENOTCONN);
 	CT_EXPECT_EQ(layer_call(2, SAY_CALL_MIN), -FI_ENOTCONN);
 	pump();
-	CT_EXPECT_EQ(w.end.shutdowns, 1);
-	CT_EXPECT_EQ(w.raw.request, NULL);
+	CT_EXPECT_EQ(w.end.side.shutdowns, 1);
+	CT_EXPECT_EQ(w.raw.side.request, NULL);
 	RECONNECT();
 	layer_asks_and_gets(2, 8);
 }
@@ -184,7 +184,7 @@ ROW_SERVER(B32)
 	result = layer_result(5, 512);
 	call = layer_calls(5, SAY_CALL_MIN);
 	seg = raw_got(5, RPR_MSG)->header.write[0].seg[0];
-	CT_EXPECT_EQ(fi_cancel(&w.end.ep->fid, call), 0);
+	CT_EXPECT_EQ(fi_cancel(&w.end.side.ep->fid, call), 0);
 	EXPECT_SOON(result->done);
 	CT_EXPECT_EQ(result->err, FI_ECANCELED);
 	raw_reply(5);
@@ -286,7 +286,7 @@ ROW_BOTH(RFC8166_3_3_2_exceeded)
 {
 	raw_call_of(1, raw_inline() - RPR_HEADER_MIN + 1);
 	EXPECT_SOON(w.raw.dead || w.raw.failed);
-	EXPECT_SOON(w.end.shutdowns == 1);
+	EXPECT_SOON(w.end.side.shutdowns == 1);
 	CT_EXPECT_FALSE(end_got_message(&w.end));
 	RECONNECT();
 	settle();

@@ -48,9 +48,8 @@ ROW_BOTH(RFC8166_3_4_6_unused)
 {
 	struct rpr_header header = raw_header(XID, RPR_MSG);
 	const struct raw_message *message;
-	uint8_t *memory;
+	uint8_t *memory = chunk_expose(head_write(&header), 4000, 3);
 
-	memory = chunk_expose(head_write(&header), 4000, 3);
 	raw_asks_with(&header);
 	layer_replies(XID, 100);
 	message = raw_got_reply(XID, 100);
@@ -140,10 +139,7 @@ ROW_BOTH(RFC8166_3_4_6_result_short)
 	gets_result(4000, 3999);
 }
 
-ROW_BOTH(RFC8166_3_4_6_result_unused)
-{
-	gets_result(4000, 0);
-}
+ROW_BOTH_IS(RFC8166_3_4_6_result_unused, gets_result(4000, 0))
 
 /* Several items go into several chunks in their order; what is left over is unused. */
 ROW_BOTH(RFC8166_4_3_2_several)
@@ -271,9 +267,8 @@ static void bad_echo(const struct rpr_header *offered, int what)
 ROW_BOTH(RFC8166_3_4_6_echo_bad)
 {
 	struct rpr_header header;
-	struct op *result;
+	struct op *result = layer_result(XID, 1000);
 
-	result = layer_result(XID, 1000);
 	layer_calls(XID, SAY_CALL_MIN);
 	header = raw_got(XID, RPR_MSG)->header;
 	for (int what = 0; what <= 8; what++) {

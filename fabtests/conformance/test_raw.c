@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The raw peer by itself: two of them, which need no layer. */
-#include <stdlib.h>
 #include <string.h>
 #include "lower.h"
 #include "raw.h"
@@ -16,12 +15,12 @@ static void pair_up(struct raw_pair *p)
 	raw_open(&p->server);
 	raw_open(&p->client);
 	raw_listen(&p->server);
-	raw_connect(&p->client, raw_name(&p->server), "please", 6);
-	ASSERT_SOON(p->server.request != NULL);
-	CT_EXPECT_MEMEQ(p->server.private, "please", 6);
+	raw_connect(&p->client, side_name(&p->server.side), "please", 6);
+	ASSERT_SOON(p->server.side.request != NULL);
+	CT_EXPECT_MEMEQ(p->server.side.private, "please", 6);
 	raw_accept(&p->server, "yes", 3);
-	ASSERT_SOON(p->client.connected && p->server.connected);
-	CT_EXPECT_MEMEQ(p->client.private, "yes", 3);
+	ASSERT_SOON(p->client.side.connected && p->server.side.connected);
+	CT_EXPECT_MEMEQ(p->client.side.private, "yes", 3);
 }
 
 static void pair_down(struct raw_pair *p)
@@ -65,9 +64,8 @@ CT_TEST_F(raw, sends_any_bytes)
 CT_TEST_F(raw, reaches_exposed_memory)
 {
 	char memory[100] = "the peer's", got[100];
-	struct rpr_seg seg;
+	struct rpr_seg seg = raw_expose(&t->server, memory, sizeof(memory));
 
-	seg = raw_expose(&t->server, memory, sizeof(memory));
 	CT_EXPECT_EQ(raw_read(&t->client, &seg, got), 0);
 	CT_EXPECT_MEMEQ(got, memory, sizeof(got));
 	memset(got, 'x', sizeof(got));
@@ -93,9 +91,8 @@ CT_TEST_F(raw, learns_that_memory_is_hidden)
 CT_TEST_F(raw, learns_that_memory_is_no_longer_than_it_is)
 {
 	char memory[100] = "secret", got[101] = "";
-	struct rpr_seg seg;
+	struct rpr_seg seg = raw_expose(&t->server, memory, sizeof(memory));
 
-	seg = raw_expose(&t->server, memory, sizeof(memory));
 	seg.length++;
 	CT_EXPECT_NE(raw_read(&t->client, &seg, got), 0);
 	EXPECT_SOON(t->client.dead);

@@ -6,7 +6,7 @@ check_LIBRARIES += %D%/libsearch.a
 %C%_libsearch_a_SOURCES = %D%/search/every.c %D%/search/hash.h %D%/search/heap.c %D%/search/heap.h \
 	%D%/search/search.h %D%/search/seen.c %D%/search/seen.h %D%/search/some.c \
 	%D%/search/states.c %D%/search/states.h %D%/search/tell.c %D%/search/way.c \
-	%D%/search/way.h %D%/search/wrap.c
+	%D%/search/way.h %D%/search/wrap.c %D%/search/wrap.h
 XPL_WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=aligned_alloc \
 	-Wl,--wrap=posix_memalign,--wrap=strdup
 

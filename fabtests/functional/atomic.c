@@ -2,23 +2,17 @@
 /* Shared by the cases: connections, operands, calls. */
 #include "atomic.h"
 
-struct fct_setup fct_atomic_setup(void)
+int fct_atomic_up(struct atomic_side *s, uint64_t access, uint64_t msg_order)
 {
-	return (struct fct_setup){.caps = FI_MSG | FI_RMA | FI_ATOMIC};
-}
-
-int fct_atomic_up(struct atomic_side *s, uint64_t access)
-{
-	struct fct_setup setup = fct_atomic_setup();
-	struct fct_target mine;
+	const struct fct_setup setup = {.caps = FI_MSG | FI_RMA | FI_ATOMIC,
+					.msg_order = msg_order};
 
 	FCT_DO(fct_link_up(&s->l, &setup));
-	FCT_DO(fct_mem_alloc(&s->l, &s->exposed, ATOMIC_WORDS * sizeof(uint64_t),
-			     access ? access : FI_REMOTE_READ | FI_REMOTE_WRITE));
-	FCT_DO(fct_mem_alloc(&s->l, &s->local, 64,
+	FCT_DO(fct_mem_alloc(&s->l, &s->local, 1024,
 			     FI_READ | FI_WRITE | FI_SEND | FI_RECV));
-	mine = fct_mem_target(&s->l, &s->exposed);
-	return fct_exchange("region", &mine, &s->peer, sizeof(mine));
+	return fct_mem_expose(&s->l, &s->exposed, ATOMIC_WORDS * sizeof(uint64_t),
+			      access ? access : FI_REMOTE_READ | FI_REMOTE_WRITE,
+			      &s->peer);
 }
 
 uint64_t *fct_atomic_word(struct atomic_side *s, unsigned int word)
@@ -59,39 +53,44 @@ size_t fct_atomic_offered(struct atomic_side *s, const struct atomic_op *op)
 	return ret ? 0 : count;
 }
 
-ssize_t fct_atomic_call(struct atomic_side *s, const struct atomic_op *op)
+struct fct_op fct_atomic_op(struct atomic_side *s, const struct atomic_op *op,
+			    enum atomic_call call)
 {
-	const uint64_t addr = s->peer.addr + op->word * sizeof(uint64_t);
-	struct fid_ep *ep = s->l.c.ep;
-	void *desc = s->local.desc;
+	static const enum fct_form forms[ATOMIC_KINDS][3] = {
+		{FCT_ATOMIC, FCT_ATOMICV, FCT_ATOMICMSG},
+		{FCT_FETCH, FCT_FETCHV, FCT_FETCHMSG},
+		{FCT_COMPARE, FCT_COMPAREV, FCT_COMPAREMSG},
+	};
 
-	switch (op->kind) {
-	case ATOMIC_BASE:
-		return fi_atomic(ep, fct_atomic_operand(s), 1, desc, 0, addr, s->peer.key,
-				 op->type, op->op, &s->ctx);
-	case ATOMIC_FETCH:
-		return fi_fetch_atomic(ep, fct_atomic_operand(s), 1, desc,
-				       fct_atomic_result(s), desc, 0, addr, s->peer.key,
-				       op->type, op->op, &s->ctx);
-	default:
-		return fi_compare_atomic(ep, fct_atomic_operand(s), 1, desc,
-					 fct_atomic_compare(s), desc,
-					 fct_atomic_result(s), desc, 0, addr, s->peer.key,
-					 op->type, op->op, &s->ctx);
-	}
+	return (struct fct_op){.form = forms[op->kind][call],
+			       .buf = fct_atomic_operand(s),
+			       .desc = s->local.desc,
+			       .addr = s->peer.addr + op->word * sizeof(uint64_t),
+			       .key = s->peer.key,
+			       .flags = FI_COMPLETION,
+			       .ctx = &s->ctx,
+			       .type = op->type,
+			       .op = op->op,
+			       .compare = fct_atomic_compare(s),
+			       .result = fct_atomic_result(s)};
 }
 
-uint64_t fct_atomic_flags(enum atomic_kind kind)
+int fct_atomic_post(struct atomic_side *s, const struct atomic_op *op, struct fid_ep *ep,
+		    struct fct_ctx *ctx, uint64_t *result)
 {
-	return FI_ATOMIC | (kind == ATOMIC_BASE ? FI_WRITE : FI_READ);
+	struct fct_op call = fct_atomic_op(s, op, ATOMIC_PLAIN);
+
+	call.ctx = ctx;
+	call.result = result;
+	FCT_POST(s->l.txcq, fct_op_post(ep, &call));
+	return 0;
 }
 
 int fct_atomic_do(struct atomic_side *s, const struct atomic_op *op)
 {
-	struct fi_cq_data_entry e;
+	const struct fct_op call = fct_atomic_op(s, op, ATOMIC_PLAIN);
 
-	FCT_POST(s->l.txcq, fct_atomic_call(s, op));
-	return fct_comp(s->l.txcq, &s->ctx, fct_atomic_flags(op->kind), &e, "an atomic");
+	return fct_op_do(s->l.c.ep, s->l.txcq, &call);
 }
 
 FCT_PROGRAM(.name = "fi_cairn_atomic",

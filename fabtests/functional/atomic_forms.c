@@ -16,7 +16,7 @@ FCT_CASE(query, "fi_query_atomic and the fi_*atomicvalid calls agree")
 	size_t count;
 	int ret, kind, type, what;
 
-	FCT_DO(fct_atomic_up(&s, 0));
+	FCT_DO(fct_atomic_up(&s, 0, 0));
 	for (kind = 0; kind < ATOMIC_KINDS; kind++)
 		for (type = 0; type <= LAST_TYPE; type++)
 			for (what = 0; what <= LAST_OP; what++) {
@@ -46,9 +46,10 @@ FCT_CASE(refused, "what is not offered is refused when it is called")
 {
 	FCT_AUTO(fct_link_end) struct atomic_side s = {0};
 	struct atomic_op op;
+	struct fct_op call;
 	int kind, what;
 
-	FCT_DO(fct_atomic_up(&s, 0));
+	FCT_DO(fct_atomic_up(&s, 0, 0));
 	for (kind = 0; kind < ATOMIC_KINDS; kind++)
 		for (what = 0; what <= LAST_OP; what++) {
 			op = (struct atomic_op){(enum atomic_kind)kind, FI_UINT64,
@@ -56,7 +57,8 @@ FCT_CASE(refused, "what is not offered is refused when it is called")
 			if (fct_atomic_offered(&s, &op))
 				continue;
 			fct_note("kind %d, operation %d", kind, what);
-			FCT_REFUSED(fct_atomic_call(&s, &op));
+			call = fct_atomic_op(&s, &op, ATOMIC_PLAIN);
+			FCT_REFUSED(fct_op_post(s.l.c.ep, &call));
 		}
 	FCT_DO(fct_barrier("refused"));
 	for (what = 0; what < (int)ATOMIC_WORDS; what++)
@@ -114,15 +116,14 @@ static uint64_t model(const struct atomic_op *op, uint64_t old, uint64_t operand
 	}
 }
 
-typedef ssize_t (*call_fn)(struct atomic_side *s, const struct atomic_op *op);
-
 static const uint64_t values[] = {0, 1, 7, UINT32_MAX, 1ULL << 63, UINT64_MAX};
 #define N_VALUES (sizeof(values) / sizeof(values[0]))
 
 /* Old value, operand and compare, all of values; the word starts at 0 and is set. */
-static int all_values(struct atomic_side *s, const struct atomic_op *op, call_fn call)
+static int all_values(struct atomic_side *s, const struct atomic_op *op,
+		      enum atomic_call call)
 {
-	struct fi_cq_data_entry e;
+	const struct fct_op posted = fct_atomic_op(s, op, call);
 	uint64_t old, next;
 	size_t i;
 
@@ -134,9 +135,7 @@ static int all_values(struct atomic_side *s, const struct atomic_op *op, call_fn
 		next = model(op, old, *fct_atomic_operand(s), *fct_atomic_compare(s));
 		FCT_DO(fct_tell("old", &old, sizeof(old)));
 		FCT_DO(fct_barrier("set"));
-		FCT_POST(s->l.txcq, call(s, op));
-		FCT_DO(fct_comp(s->l.txcq, &s->ctx, fct_atomic_flags(op->kind), &e,
-				"an atomic"));
+		FCT_DO(fct_op_do(s->l.c.ep, s->l.txcq, &posted));
 		if (op->kind != ATOMIC_BASE)
 			FCT_EQ(*fct_atomic_result(s), old);
 		FCT_DO(fct_tell("next", &next, sizeof(next)));
@@ -161,7 +160,7 @@ static int be_target(struct atomic_side *s, unsigned int word)
 	return 0;
 }
 
-static int everything(call_fn call)
+static int everything(enum atomic_call call)
 {
 	static const enum fi_datatype types[] = {FI_UINT64, FI_INT64};
 	FCT_AUTO(fct_link_end) struct atomic_side s = {0};
@@ -170,7 +169,7 @@ static int everything(call_fn call)
 	size_t type;
 	int kind, what;
 
-	FCT_DO(fct_atomic_up(&s, 0));
+	FCT_DO(fct_atomic_up(&s, 0, 0));
 	for (kind = 0; kind < ATOMIC_KINDS; kind++)
 		for (type = 0; type < 2; type++)
 			for (what = 0; what <= LAST_OP; what++) {
@@ -196,65 +195,12 @@ static int everything(call_fn call)
 	return fct_cq_quiet(s.l.txcq, "after all atomics");
 }
 
-static ssize_t call_vector(struct atomic_side *s, const struct atomic_op *op)
-{
-	const uint64_t addr = s->peer.addr + op->word * sizeof(uint64_t);
-	struct fi_ioc operand = {fct_atomic_operand(s), 1};
-	struct fi_ioc compare = {fct_atomic_compare(s), 1};
-	struct fi_ioc result = {fct_atomic_result(s), 1};
-	struct fid_ep *ep = s->l.c.ep;
-	void *desc = s->local.desc;
-
-	switch (op->kind) {
-	case ATOMIC_BASE:
-		return fi_atomicv(ep, &operand, &desc, 1, 0, addr, s->peer.key, op->type,
-				  op->op, &s->ctx);
-	case ATOMIC_FETCH:
-		return fi_fetch_atomicv(ep, &operand, &desc, 1, &result, &desc, 1, 0,
-					addr, s->peer.key, op->type, op->op, &s->ctx);
-	default:
-		return fi_compare_atomicv(ep, &operand, &desc, 1, &compare, &desc, 1,
-					  &result, &desc, 1, 0, addr, s->peer.key,
-					  op->type, op->op, &s->ctx);
-	}
-}
-
-static ssize_t call_message(struct atomic_side *s, const struct atomic_op *op)
-{
-	struct fi_rma_ioc target = {.addr = s->peer.addr + op->word * sizeof(uint64_t),
-				    .count = 1,
-				    .key = s->peer.key};
-	struct fi_ioc operand = {fct_atomic_operand(s), 1};
-	struct fi_ioc compare = {fct_atomic_compare(s), 1};
-	struct fi_ioc result = {fct_atomic_result(s), 1};
-	void *desc = s->local.desc;
-	struct fi_msg_atomic msg = {.msg_iov = &operand,
-				    .desc = &desc,
-				    .iov_count = 1,
-				    .rma_iov = &target,
-				    .rma_iov_count = 1,
-				    .datatype = op->type,
-				    .op = op->op,
-				    .context = &s->ctx};
-
-	switch (op->kind) {
-	case ATOMIC_BASE:
-		return fi_atomicmsg(s->l.c.ep, &msg, FI_COMPLETION);
-	case ATOMIC_FETCH:
-		return fi_fetch_atomicmsg(s->l.c.ep, &msg, &result, &desc, 1,
-					  FI_COMPLETION);
-	default:
-		return fi_compare_atomicmsg(s->l.c.ep, &msg, &compare, &desc, 1, &result,
-					    &desc, 1, FI_COMPLETION);
-	}
-}
-
 FCT_CASE_CALL(calls, "everything that is offered for 64 bits, with its result",
-	      everything(fct_atomic_call))
+	      everything(ATOMIC_PLAIN))
 
-FCT_CASE_CALL(vectors, "the same with the vector calls", everything(call_vector))
+FCT_CASE_CALL(vectors, "the same with the vector calls", everything(ATOMIC_VECTOR))
 
-FCT_CASE_CALL(messages, "the same with the message calls", everything(call_message))
+FCT_CASE_CALL(messages, "the same with the message calls", everything(ATOMIC_MESSAGE))
 
 #define INJECTS 1000u
 
@@ -266,7 +212,7 @@ FCT_CASE(injects, "fi_inject_atomic: no completion")
 	unsigned int i;
 	uint64_t one = 1;
 
-	FCT_DO(fct_atomic_up(&s, 0));
+	FCT_DO(fct_atomic_up(&s, 0, 0));
 	if (!fct_atomic_offered(&s, &op) || !fct_atomic_offered(&s, &read))
 		return fct_skip("FI_SUM of 64 bits is not offered");
 	if (s.l.c.info->tx_attr->inject_size < sizeof(one))
@@ -297,7 +243,7 @@ FCT_CASE(count_excess, "more elements than offered are refused")
 	FCT_AUTO(fct_link_end) struct atomic_side s = {0};
 	size_t most;
 
-	FCT_DO(fct_atomic_up(&s, 0));
+	FCT_DO(fct_atomic_up(&s, 0, 0));
 	most = fct_atomic_offered(&s, &op);
 	if (!most || most >= ATOMIC_WORDS)
 		return fct_skip("%zu elements are offered", most);

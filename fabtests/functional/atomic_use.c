@@ -20,25 +20,16 @@ FCT_CASE(contend, "two connections count in one word")
 	struct fct_ctx ctx[2];
 	struct fi_cq_data_entry e;
 	unsigned int i, done = 0;
-	struct fid_ep *ep[2];
-	uint64_t addr;
 
-	FCT_DO(fct_atomic_up(&s, 0));
+	FCT_DO(fct_atomic_up(&s, 0, 0));
 	FCT_DO(need(&s, &op));
 	FCT_DO(fct_conn_up(&s.l, &more));
-	ep[0] = s.l.c.ep;
-	ep[1] = more.ep;
-	addr = s.peer.addr + op.word * sizeof(uint64_t);
 	*fct_atomic_operand(&s) = 3;
 	for (i = 0; fct_is_client() && i < ROUNDS; i++) {
-		FCT_POST(s.l.txcq,
-			 fi_fetch_atomic(ep[0], fct_atomic_operand(&s), 1, s.local.desc,
-					 fct_atomic_result(&s), s.local.desc, 0, addr,
-					 s.peer.key, op.type, op.op, &ctx[0]));
-		FCT_POST(s.l.txcq,
-			 fi_fetch_atomic(ep[1], fct_atomic_operand(&s), 1, s.local.desc,
-					 fct_atomic_result(&s) + 1, s.local.desc, 0, addr,
-					 s.peer.key, op.type, op.op, &ctx[1]));
+		FCT_DO(fct_atomic_post(&s, &op, s.l.c.ep, &ctx[0],
+				       fct_atomic_result(&s)));
+		FCT_DO(fct_atomic_post(&s, &op, more.ep, &ctx[1],
+				       fct_atomic_result(&s) + 1));
 		for (done = 0; done < 2; done++)
 			FCT_DO(fct_comp_any(s.l.txcq, &e, "an atomic"));
 		FCT_TRUE(fct_atomic_result(&s)[0] != fct_atomic_result(&s)[1]);
@@ -55,19 +46,15 @@ enum { LOCK = 8, FIRST = 16, SECOND = 24 };
 
 static int rma_word(struct atomic_side *s, bool read, unsigned int word)
 {
-	const uint64_t addr = s->peer.addr + word * sizeof(uint64_t);
-	struct fi_cq_data_entry e;
-
-	if (read)
-		FCT_POST(s->l.txcq,
-			 fi_read(s->l.c.ep, fct_atomic_result(s), 8, s->local.desc, 0,
-				 addr, s->peer.key, &s->ctx));
-	else
-		FCT_POST(s->l.txcq,
-			 fi_write(s->l.c.ep, fct_atomic_operand(s), 8, s->local.desc, 0,
-				  addr, s->peer.key, &s->ctx));
-	return fct_comp(s->l.txcq, &s->ctx, FI_RMA | (read ? FI_READ : FI_WRITE), &e,
-			"a word");
+	return fct_op_do(s->l.c.ep, s->l.txcq,
+			 &(struct fct_op){.form = read ? FCT_READ : FCT_WRITE,
+					  .buf = read ? fct_atomic_result(s)
+						      : fct_atomic_operand(s),
+					  .len = 8,
+					  .desc = s->local.desc,
+					  .addr = s->peer.addr + word * sizeof(uint64_t),
+					  .key = s->peer.key,
+					  .ctx = &s->ctx});
 }
 
 FCT_CASE(lock, "a lock taken by compare and swap")
@@ -76,7 +63,7 @@ FCT_CASE(lock, "a lock taken by compare and swap")
 	FCT_AUTO(fct_link_end) struct atomic_side s = {0};
 	unsigned int i;
 
-	FCT_DO(fct_atomic_up(&s, 0));
+	FCT_DO(fct_atomic_up(&s, 0, 0));
 	FCT_DO(need(&s, &swap));
 	for (i = 0; fct_is_client() && i < 300; i++) {
 		*fct_atomic_compare(&s) = 0;
@@ -113,24 +100,22 @@ FCT_CASE(many, "thousands in flight, each result once")
 	const struct atomic_op op = {ATOMIC_FETCH, FI_INT64, FI_SUM, 0};
 	FCT_AUTO(fct_link_end) struct atomic_side s = {0};
 	static struct fct_ctx ctx[WINDOW];
-	struct fct_mem results;
 	struct fi_cq_data_entry e;
 	uint32_t posted = 0, done = 0;
 	uint64_t *result;
+	struct fct_op call;
 	int ret;
 
-	FCT_DO(fct_atomic_up(&s, 0));
+	FCT_DO(fct_atomic_up(&s, 0, 0));
 	FCT_DO(need(&s, &op));
-	FCT_DO(fct_mem_alloc(&s.l, &results, WINDOW * sizeof(uint64_t), FI_READ));
-	result = (uint64_t *)(void *)results.buf;
+	result = fct_atomic_result(&s);
+	call = fct_atomic_op(&s, &op, ATOMIC_PLAIN);
 	*fct_atomic_operand(&s) = 1;
 	while (fct_is_client() && done < ROUNDS) {
 		if (posted < ROUNDS && posted - done < WINDOW) {
-			ret = (int)fi_fetch_atomic(s.l.c.ep, fct_atomic_operand(&s), 1,
-						   s.local.desc, &result[posted % WINDOW],
-						   results.desc, 0, s.peer.addr,
-						   s.peer.key, op.type, op.op,
-						   &ctx[posted % WINDOW]);
+			call.result = &result[posted % WINDOW];
+			call.ctx = &ctx[posted % WINDOW];
+			ret = (int)fct_op_post(s.l.c.ep, &call);
 			if (!ret) {
 				posted++;
 				continue;
@@ -152,39 +137,27 @@ FCT_CASE(many, "thousands in flight, each result once")
 /* FI_ORDER_WAW, RAW, RAR and ATOMIC ones between write, atomic and read of one word. */
 FCT_CASE(order, "atomics, writes and reads of a word in the order posted")
 {
-	struct fct_setup setup = fct_atomic_setup();
 	const struct atomic_op op = {ATOMIC_FETCH, FI_UINT64, FI_SUM, 2};
 	FCT_AUTO(fct_link_end) struct atomic_side s = {0};
 	struct fct_ctx ctx[4];
 	struct fi_cq_data_entry e;
-	struct fct_target mine;
 	uint64_t *result, addr;
 	unsigned int i, n;
 
-	setup.msg_order = FI_ORDER_RAW | FI_ORDER_WAW | FI_ORDER_RAR |
-			  FI_ORDER_ATOMIC_RAW | FI_ORDER_ATOMIC_WAW | FI_ORDER_ATOMIC_RAR;
-	FCT_DO(fct_link_up(&s.l, &setup));
-	FCT_DO(fct_mem_alloc(&s.l, &s.exposed, ATOMIC_WORDS * sizeof(uint64_t),
-			     FI_REMOTE_READ | FI_REMOTE_WRITE));
-	FCT_DO(fct_mem_alloc(&s.l, &s.local, 64, FI_READ | FI_WRITE));
-	mine = fct_mem_target(&s.l, &s.exposed);
-	FCT_DO(fct_exchange("region", &mine, &s.peer, sizeof(mine)));
+	FCT_DO(fct_atomic_up(&s, 0,
+			     FI_ORDER_RAW | FI_ORDER_WAW | FI_ORDER_RAR |
+				     FI_ORDER_ATOMIC_RAW | FI_ORDER_ATOMIC_WAW |
+				     FI_ORDER_ATOMIC_RAR));
 	FCT_DO(need(&s, &op));
 	addr = s.peer.addr + op.word * sizeof(uint64_t);
 	result = fct_atomic_result(&s);
 	for (i = 1; fct_is_client() && i < 500; i++) {
-		*fct_atomic_operand(&s) = 1000 * i;
-		*fct_atomic_compare(&s) = i;
-		FCT_POST(s.l.txcq, fi_write(s.l.c.ep, fct_atomic_operand(&s), 8,
+		*fct_atomic_compare(&s) = 1000 * i;
+		*fct_atomic_operand(&s) = i;
+		FCT_POST(s.l.txcq, fi_write(s.l.c.ep, fct_atomic_compare(&s), 8,
 					    s.local.desc, 0, addr, s.peer.key, &ctx[0]));
-		FCT_POST(s.l.txcq,
-			 fi_fetch_atomic(s.l.c.ep, fct_atomic_compare(&s), 1,
-					 s.local.desc, result, s.local.desc, 0, addr,
-					 s.peer.key, op.type, op.op, &ctx[1]));
-		FCT_POST(s.l.txcq,
-			 fi_fetch_atomic(s.l.c.ep, fct_atomic_compare(&s), 1,
-					 s.local.desc, result + 1, s.local.desc, 0, addr,
-					 s.peer.key, op.type, op.op, &ctx[2]));
+		FCT_DO(fct_atomic_post(&s, &op, s.l.c.ep, &ctx[1], result));
+		FCT_DO(fct_atomic_post(&s, &op, s.l.c.ep, &ctx[2], result + 1));
 		FCT_POST(s.l.txcq, fi_read(s.l.c.ep, result + 2, 8, s.local.desc, 0, addr,
 					   s.peer.key, &ctx[3]));
 		for (n = 0; n < 4; n++)
@@ -193,5 +166,52 @@ FCT_CASE(order, "atomics, writes and reads of a word in the order posted")
 		FCT_EQ(result[1], 1001 * i);
 		FCT_EQ(result[2], 1002 * i);
 	}
+	return 0;
+}
+
+/*
+ * Refused when it is called, or later in the completion queue; the former leaves the
+ * connection as it was. fi_cairn_refused has the other reasons to refuse one.
+ */
+static int misaligned(struct atomic_side *s, const struct atomic_op *op, unsigned int at)
+{
+	struct fct_op call = fct_atomic_op(s, op, ATOMIC_PLAIN);
+	struct fi_cq_err_entry err;
+	int ret;
+
+	call.addr += at;
+	*fct_atomic_operand(s) = 1;
+	ret = (int)fct_op_post(s->l.c.ep, &call);
+	FCT_TRUE(ret != -FI_EAGAIN);
+	if (!strcmp(s->l.info->fabric_attr->prov_name, "pverbs"))
+		FCT_EQ(ret, -FI_EINVAL);
+	if (!ret) {
+		FCT_DO(fct_comp_err(s->l.txcq, &err, "the atomic that fails"));
+		FCT_TRUE(err.op_context == &s->ctx && err.err);
+		FCT_EQ(err.flags & (FI_ATOMIC | FI_READ), FI_ATOMIC | FI_READ);
+		return 1;
+	}
+	return fct_cq_quiet(s->l.txcq, "after a refusal");
+}
+
+FCT_CASE(misaligned, "an address that is not a multiple of the size is an error")
+{
+	const struct atomic_op op = {ATOMIC_FETCH, FI_UINT64, FI_SUM, 0};
+	FCT_AUTO(fct_link_end) struct atomic_side s = {0};
+	unsigned int i, at;
+	int failed = 0;
+
+	FCT_DO(fct_atomic_up(&s, 0, 0));
+	FCT_DO(need(&s, &op));
+	if (fct_is_client())
+		FCT_GET(failed, misaligned(&s, &op, 4));
+	for (at = 1; fct_is_client() && !failed && at < 8; at++) {
+		FCT_DO(misaligned(&s, &op, at));
+		*fct_atomic_operand(&s) = 0;
+		FCT_DO(fct_atomic_do(&s, &op));
+	}
+	FCT_DO(fct_barrier("failed"));
+	for (i = 0; i < ATOMIC_WORDS; i++)
+		FCT_EQ(*fct_atomic_word(&s, i), 0);
 	return 0;
 }

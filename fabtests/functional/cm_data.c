@@ -29,27 +29,22 @@ static int check_data(const void *data, size_t len, size_t sent, uint64_t seed,
 	return fct_compare(data, sent, seed, 0, what);
 }
 
-static int client_with_data(struct fct_link *l, size_t size, uint64_t seed)
+/* Each side sends so much, the server with the next seed. */
+static int connect_with_data(struct fct_link *l, size_t size, uint64_t seed)
 {
 	uint8_t data[FCT_CM_DATA_MAX];
 	struct fct_event e;
 
-	fct_fill(data, size, seed);
-	FCT_CALL(fi_connect(l->c.ep, l->info->dest_addr, size ? data : NULL, size));
-	FCT_DO(fct_eq_expect(l->eq, FI_CONNECTED, &l->c.ep->fid, &e));
-	return check_data(e.cm.data, e.len, size, seed + 1, "the data of fi_accept");
-}
-
-static int server_with_data(struct fct_link *l, size_t size, uint64_t seed)
-{
-	uint8_t data[FCT_CM_DATA_MAX];
-	struct fct_event e;
-
+	fct_fill(data, size, seed + fct_is_server());
+	if (fct_is_client()) {
+		FCT_DO(fct_conn_ask(l, &l->c, size ? data : NULL, size));
+		FCT_DO(fct_eq_expect(l->eq, FI_CONNECTED, &l->c.ep->fid, &e));
+		return check_data(e.cm.data, e.len, size, seed + 1,
+				  "the data of fi_accept");
+	}
 	FCT_DO(fct_eq_expect(l->eq, FI_CONNREQ, &l->pep->fid, &e));
-	l->c.info = e.cm.info;
 	FCT_DO(check_data(e.cm.data, e.len, size, seed, "the data of fi_connect"));
-	FCT_DO(fct_ep_open(l, &l->c, l->c.info));
-	fct_fill(data, size, seed + 1);
+	FCT_DO(fct_conn_take(l, &l->c, e.cm.info));
 	FCT_CALL(fi_accept(l->c.ep, size ? data : NULL, size));
 	return fct_eq_expect(l->eq, FI_CONNECTED, &l->c.ep->fid, &e);
 }
@@ -61,12 +56,11 @@ static int server_with_data(struct fct_link *l, size_t size, uint64_t seed)
 static int agree_limit(struct fct_link *l, size_t *limit)
 {
 	uint64_t mine, theirs;
-	struct fct_conn c = {0};
 
 	if (fct_is_client()) {
-		FCT_DO(fct_ep_open(l, &c, l->info));
-		FCT_DO(data_limit(&c.ep->fid, limit));
-		FCT_DO(fct_conn_close(l, &c));
+		FCT_DO(fct_ep_new(l, &l->c));
+		FCT_DO(data_limit(&l->c.ep->fid, limit));
+		FCT_DO(fct_conn_close(l, &l->c));
 	} else {
 		FCT_DO(data_limit(&l->pep->fid, limit));
 	}
@@ -82,43 +76,34 @@ static int agree_limit(struct fct_link *l, size_t *limit)
 FCT_CASE(cm_data, "data of fi_connect and fi_accept, 0 bytes to the limit")
 {
 	FCT_AUTO(fct_link_end) struct fct_link l = {0};
-	size_t limit, sizes[5];
+	size_t limit, sizes[5] = {0, 1};
 	unsigned int i;
 
 	FCT_DO(fct_link_open(&l, NULL));
 	FCT_DO(agree_limit(&l, &limit));
 	if (!limit)
 		return fct_skip("FI_OPT_CM_DATA_SIZE is 0");
-	sizes[0] = 0;
-	sizes[1] = 1;
 	sizes[2] = limit / 2;
 	sizes[3] = limit - 1;
 	sizes[4] = limit;
 	for (i = 0; i < 5; i++) {
 		fct_note("%zu bytes", sizes[i]);
-		if (fct_is_client()) {
-			l.c.info = fi_dupinfo(l.info);
-			FCT_DO(fct_ep_open(&l, &l.c, l.c.info));
-			FCT_DO(client_with_data(&l, sizes[i], 10 * i));
-		} else {
-			FCT_DO(server_with_data(&l, sizes[i], 10 * i));
-		}
-		FCT_DO(fct_cm_message(&l, &l.c, i));
+		FCT_DO(connect_with_data(&l, sizes[i], 10 * i));
+		FCT_DO(fct_conn_message(&l, &l.c, i));
 		FCT_DO(fct_cm_end(&l, &l.c));
 	}
 	return 0;
 }
 
-static int server_rejects(struct fct_link *l, size_t size)
+static int server_rejects(struct fct_link *l, size_t size, struct fct_event *e)
 {
 	uint8_t data[FCT_CM_DATA_MAX];
-	struct fct_event e;
 	int ret;
 
-	FCT_DO(fct_eq_expect(l->eq, FI_CONNREQ, &l->pep->fid, &e));
+	FCT_DO(fct_eq_expect(l->eq, FI_CONNREQ, &l->pep->fid, e));
 	fct_fill(data, size, 77);
-	ret = fi_reject(l->pep, e.cm.info->handle, size ? data : NULL, size);
-	fi_freeinfo(e.cm.info);
+	ret = fi_reject(l->pep, e->cm.info->handle, size ? data : NULL, size);
+	fi_freeinfo(e->cm.info);
 	FCT_CALL(ret);
 	return 0;
 }
@@ -128,9 +113,7 @@ static int client_rejected(struct fct_link *l, size_t size)
 	struct fct_conn *c = &l->c;
 	struct fct_event e;
 
-	c->info = fi_dupinfo(l->info);
-	FCT_DO(fct_ep_open(l, c, c->info));
-	FCT_CALL(fi_connect(c->ep, l->info->dest_addr, NULL, 0));
+	FCT_DO(fct_conn_ask(l, c, NULL, 0));
 	FCT_DO(fct_eq_expect_err(l->eq, &c->ep->fid, &e));
 	FCT_EQ(e.err.err, FI_ECONNREFUSED);
 	if (size)
@@ -143,16 +126,18 @@ static int reject(bool with_data)
 {
 	size_t size = 0;
 	FCT_AUTO(fct_link_end) struct fct_link l = {0};
+	struct fct_event e;
 
 	FCT_DO(fct_link_open(&l, NULL));
 	if (with_data)
 		FCT_DO(agree_limit(&l, &size));
 	if (with_data && !size)
 		return fct_skip("FI_OPT_CM_DATA_SIZE is 0");
-	FCT_DO(fct_is_client() ? client_rejected(&l, size) : server_rejects(&l, size));
+	FCT_DO(fct_is_client() ? client_rejected(&l, size)
+			       : server_rejects(&l, size, &e));
 	FCT_DO(fct_barrier("rejected"));
 	FCT_DO(fct_conn_up(&l, &l.c));
-	return fct_cm_message(&l, &l.c, 1);
+	return fct_conn_message(&l, &l.c, 1);
 }
 
 FCT_CASE_CALL(reject,
@@ -170,8 +155,7 @@ static int excess_client(struct fct_link *l, bool *refused)
 	int ret;
 
 	fct_fill(data, sizeof(data), 77);
-	c->info = fi_dupinfo(l->info);
-	FCT_DO(fct_ep_open(l, c, c->info));
+	FCT_DO(fct_ep_new(l, c));
 	ret = fi_connect(c->ep, l->info->dest_addr, data, sizeof(data));
 	fct_note("fi_connect with %zu bytes returned %d", sizeof(data), ret);
 	*refused = ret < 0;
@@ -187,7 +171,6 @@ FCT_CASE(data_excess, "more data than fits is cut or refused")
 	bool refused = true;
 	FCT_AUTO(fct_link_end) struct fct_link l = {0};
 	size_t limit;
-	int ret;
 
 	FCT_DO(fct_link_open(&l, NULL));
 	FCT_DO(agree_limit(&l, &limit));
@@ -196,14 +179,11 @@ FCT_CASE(data_excess, "more data than fits is cut or refused")
 	else
 		FCT_DO(fct_hear("refused", &refused, sizeof(refused)));
 	if (fct_is_server() && !refused) {
-		FCT_DO(fct_eq_expect(l.eq, FI_CONNREQ, &l.pep->fid, &e));
-		ret = fi_reject(l.pep, e.cm.info->handle, NULL, 0);
-		fi_freeinfo(e.cm.info);
-		FCT_CALL(ret);
+		FCT_DO(server_rejects(&l, 0, &e));
 		FCT_DO(check_data(e.cm.data, e.len, limit, 77, "the data of fi_connect"));
 	}
 	FCT_DO(fct_conn_up(&l, &l.c));
-	return fct_cm_message(&l, &l.c, 1);
+	return fct_conn_message(&l, &l.c, 1);
 }
 
 FCT_CASE(request, "what a FI_CONNREQ event holds")
@@ -216,7 +196,6 @@ FCT_CASE(request, "what a FI_CONNREQ event holds")
 		FCT_DO(fct_conn_up(&l, &l.c));
 	} else {
 		FCT_DO(fct_eq_expect(l.eq, FI_CONNREQ, &l.pep->fid, &e));
-		l.c.info = e.cm.info;
 		FCT_TRUE(e.cm.info);
 		FCT_TRUE(e.cm.info->handle);
 		FCT_EQ(e.cm.info->ep_attr->type, FI_EP_MSG);
@@ -226,11 +205,11 @@ FCT_CASE(request, "what a FI_CONNREQ event holds")
 		FCT_TRUE(fct_addr_port(e.cm.info->dest_addr));
 		FCT_TRUE(
 			!strcmp(e.cm.info->fabric_attr->name, l.info->fabric_attr->name));
-		FCT_DO(fct_ep_open(&l, &l.c, l.c.info));
+		FCT_DO(fct_conn_take(&l, &l.c, e.cm.info));
 		FCT_DO(fct_conn_finish(&l, &l.c));
 		FCT_DO(fct_barrier("connected"));
 	}
-	return fct_cm_message(&l, &l.c, 1);
+	return fct_conn_message(&l, &l.c, 1);
 }
 
 struct pair {
@@ -251,13 +230,12 @@ static bool same_address(const struct sockaddr_storage *a,
 
 FCT_CASE(names, "fi_getname and fi_getpeer agree on both sides")
 {
-	struct fct_setup s = {.caps = FI_MSG};
 	struct pair mine = {.name = {0}}, theirs;
 	uint8_t small[2];
 	FCT_AUTO(fct_link_end) struct fct_link l = {0};
 	size_t len;
 
-	FCT_DO(fct_link_up(&l, &s));
+	FCT_DO(fct_link_up(&l, NULL));
 	len = sizeof(mine.name);
 	FCT_CALL(fi_getname(&l.c.ep->fid, &mine.name, &len));
 	FCT_TRUE(len >= sizeof(struct sockaddr_in) && len <= sizeof(mine.name));
@@ -278,5 +256,10 @@ FCT_CASE(names, "fi_getname and fi_getpeer agree on both sides")
 	len = sizeof(small);
 	FCT_ERR(fi_getpeer(l.c.ep, small, &len), -FI_ETOOSMALL);
 	FCT_TRUE(len >= sizeof(struct sockaddr_in));
+	len = 1;
+	if (fct_is_server()) {
+		FCT_ERR(fi_getname(&l.pep->fid, small, &len), -FI_ETOOSMALL);
+		FCT_TRUE(len >= sizeof(struct sockaddr_in));
+	}
 	return 0;
 }

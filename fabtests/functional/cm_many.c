@@ -3,17 +3,13 @@
 #include "cm.h"
 
 #define MANY 8u
-#define SEQUENCE 20u
 
 static int start_all(struct fct_link *l, struct fct_conn *c)
 {
 	uint32_t i;
 
-	for (i = 0; i < MANY; i++) {
-		c[i].info = fi_dupinfo(l->info);
-		FCT_DO(fct_ep_open(l, &c[i], c[i].info));
-		FCT_CALL(fi_connect(c[i].ep, l->info->dest_addr, &i, sizeof(i)));
-	}
+	for (i = 0; i < MANY; i++)
+		FCT_DO(fct_conn_ask(l, &c[i], &i, sizeof(i)));
 	return 0;
 }
 
@@ -33,8 +29,7 @@ static int accept_all(struct fct_link *l, struct fct_conn *c)
 		FCT_TRUE(e.len >= sizeof(i));
 		memcpy(&i, e.cm.data, sizeof(i));
 		FCT_TRUE(i < MANY && !c[i].ep);
-		c[i].info = e.cm.info;
-		FCT_DO(fct_ep_open(l, &c[i], c[i].info));
+		FCT_DO(fct_conn_take(l, &c[i], e.cm.info));
 		FCT_CALL(fi_accept(c[i].ep, NULL, 0));
 	}
 	return 0;
@@ -73,21 +68,7 @@ FCT_CASE(many, "several connections at once over one passive endpoint")
 	}
 	FCT_DO(fct_barrier("connected"));
 	for (i = 0; i < MANY; i++)
-		FCT_DO(fct_cm_message(&l, &c[i], i));
-	return 0;
-}
-
-FCT_CASE(sequence, "one connection after the other over one passive endpoint")
-{
-	FCT_AUTO(fct_link_end) struct fct_link l = {0};
-	uint32_t i;
-
-	FCT_DO(fct_link_open(&l, NULL));
-	for (i = 0; i < SEQUENCE; i++) {
-		FCT_DO(fct_conn_up(&l, &l.c));
-		FCT_DO(fct_cm_message(&l, &l.c, i));
-		FCT_DO(fct_cm_end(&l, &l.c));
-	}
+		FCT_DO(fct_conn_message(&l, &c[i], i));
 	return 0;
 }
 
@@ -107,9 +88,9 @@ FCT_CASE(other_cq, "connections of one passive endpoint with CQs of their own")
 		FCT_DO(fct_conn_up(&l, &c[i]));
 	}
 	FCT_DO(fct_conn_up(&l, &l.c));
-	FCT_DO(fct_cm_message(&l, &c[1], 1));
-	FCT_DO(fct_cm_message(&l, &l.c, 2));
-	FCT_DO(fct_cm_message(&l, &c[0], 3));
+	FCT_DO(fct_conn_message(&l, &c[1], 1));
+	FCT_DO(fct_conn_message(&l, &l.c, 2));
+	FCT_DO(fct_conn_message(&l, &c[0], 3));
 	for (i = 0; i < 2; i++) {
 		FCT_DO(fct_cq_quiet(c[i].txcq, "after all messages"));
 		FCT_DO(fct_cq_quiet(c[i].rxcq, "after all messages"));

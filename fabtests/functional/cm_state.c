@@ -5,24 +5,6 @@
 
 #include "cm.h"
 
-FCT_CASE(pep_address, "a passive endpoint on port 0 gets a real port")
-{
-	struct sockaddr_storage addr;
-	size_t len, small = 1;
-	FCT_AUTO(fct_link_end) struct fct_link l = {0};
-
-	FCT_DO(fct_link_open(&l, NULL));
-	if (fct_is_server()) {
-		len = sizeof(addr);
-		FCT_CALL(fi_getname(&l.pep->fid, &addr, &len));
-		FCT_TRUE(len <= sizeof(addr));
-		FCT_TRUE(fct_addr_port(&addr));
-		FCT_ERR(fi_getname(&l.pep->fid, &addr, &small), -FI_ETOOSMALL);
-		FCT_EQ(small, len);
-	}
-	return 0;
-}
-
 static void set_port(struct sockaddr_storage *addr, uint16_t port)
 {
 	if (addr->ss_family == AF_INET6)
@@ -79,7 +61,7 @@ static int renamed(bool nameless)
 		set_port(l.info->dest_addr, port);
 	}
 	FCT_DO(fct_conn_up(&l, &l.c));
-	return fct_cm_message(&l, &l.c, 1);
+	return fct_conn_message(&l, &l.c, 1);
 }
 
 FCT_CASE_CALL(setname, "fi_setname gives a passive endpoint its port", renamed(false))
@@ -139,20 +121,7 @@ FCT_CASE(pep_connects, "an endpoint takes the name of a passive one")
 		FCT_DO(connect_named(&l));
 	}
 	FCT_DO(fct_barrier("connected"));
-	return fct_cm_message(&l, &l.c, 1);
-}
-
-FCT_CASE(listen_unbound, "fi_listen without an EQ is refused")
-{
-	FCT_AUTO(fct_link_end) struct fct_link l = {0};
-	FCT_AUTO(fct_fid_end) struct fid_pep *pep = NULL;
-
-	FCT_DO(fct_link_open(&l, NULL));
-	if (fct_is_server()) {
-		FCT_CALL(fi_passive_ep(l.fabric, l.info, &pep, &l));
-		FCT_REFUSED(fi_listen(pep));
-	}
-	return 0;
+	return fct_conn_message(&l, &l.c, 1);
 }
 
 /*
@@ -192,49 +161,31 @@ FCT_CASE(early_receive, "receives posted before fi_connect and fi_accept are hon
 	return 0;
 }
 
-FCT_CASE(not_enabled, "transfers on an endpoint that is not enabled are refused")
+/* fi_cm(3): fi_connect may be called on an endpoint once in its lifetime. */
+FCT_CASE(untimely, "calls before, or after, their time are refused")
 {
 	FCT_AUTO(fct_link_end) struct fct_link l = {0};
+	FCT_AUTO(fct_fid_end) struct fid_pep *pep = NULL;
 	FCT_AUTO(fct_fid_end) struct fid_ep *ep = NULL;
+	struct fct_conn c = {0};
 	struct fct_mem m;
 	struct fct_ctx ctx;
 
-	FCT_DO(fct_link_open(&l, NULL));
+	FCT_DO(fct_link_up(&l, NULL));
 	FCT_DO(fct_mem_alloc(&l, &m, 64, FI_SEND | FI_RECV));
 	if (fct_is_client()) {
 		FCT_CALL(fi_endpoint(l.domain, l.info, &ep, NULL));
 		FCT_REFUSED(fi_recv(ep, m.buf, m.len, m.desc, 0, &ctx));
 		FCT_REFUSED(fi_send(ep, m.buf, m.len, m.desc, 0, &ctx));
 		FCT_REFUSED(fi_enable(ep)); /* nothing is bound */
-	}
-	return 0;
-}
-
-FCT_CASE(not_connected, "sends on an endpoint that is not connected are refused")
-{
-	struct fct_conn c = {0};
-	struct fct_mem m;
-	struct fct_ctx ctx;
-	FCT_AUTO(fct_link_end) struct fct_link l = {0};
-
-	FCT_DO(fct_link_open(&l, NULL));
-	FCT_DO(fct_mem_alloc(&l, &m, 64, FI_SEND | FI_RECV));
-	if (fct_is_client()) {
 		FCT_DO(fct_ep_open(&l, &c, l.info));
 		FCT_REFUSED(fi_send(c.ep, m.buf, m.len, m.desc, 0, &ctx));
 		FCT_REFUSED(fi_inject(c.ep, m.buf, 1, 0));
 		FCT_DO(fct_conn_close(&l, &c));
-	}
-	return 0;
-}
-
-/* fi_cm(3): fi_connect may be called on an endpoint once in its lifetime. */
-FCT_CASE(connect_twice, "a second fi_connect on an endpoint is refused")
-{
-	FCT_AUTO(fct_link_end) struct fct_link l = {0};
-
-	FCT_DO(fct_link_up(&l, NULL));
-	if (fct_is_client())
 		FCT_REFUSED(fi_connect(l.c.ep, l.info->dest_addr, NULL, 0));
-	return fct_cm_message(&l, &l.c, 1);
+	} else {
+		FCT_CALL(fi_passive_ep(l.fabric, l.info, &pep, &l));
+		FCT_REFUSED(fi_listen(pep)); /* without an EQ */
+	}
+	return fct_conn_message(&l, &l.c, 1);
 }

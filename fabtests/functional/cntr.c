@@ -42,17 +42,13 @@ static int bind_both(struct fct_link *l, struct fct_conn *c)
 int fct_cntr_up(struct cntr_side *s, const struct fct_setup *setup)
 {
 	struct fct_setup with = *setup;
-	struct fct_target mine;
-
 	with.open = open_both;
 	with.bind = bind_both;
 	FCT_DO(fct_link_up(&s->l, &with));
 	FCT_DO(fct_mem_alloc(&s->l, &s->local, CNTR_COUNT * CNTR_LEN,
 			     FI_SEND | FI_RECV | FI_READ | FI_WRITE));
-	FCT_DO(fct_mem_alloc(&s->l, &s->exposed, CNTR_COUNT * CNTR_LEN,
-			     FI_REMOTE_READ | FI_REMOTE_WRITE));
-	mine = fct_mem_target(&s->l, &s->exposed);
-	return fct_exchange("region", &mine, &s->peer, sizeof(mine));
+	return fct_mem_expose(&s->l, &s->exposed, CNTR_COUNT * CNTR_LEN,
+			      FI_REMOTE_READ | FI_REMOTE_WRITE, &s->peer);
 }
 
 int fct_cntr_post_recv(struct cntr_side *s, unsigned int slot)

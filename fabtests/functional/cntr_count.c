@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The operations that advance a counter, without any completion being read. */
 #include "cntr.h"
+#include "fct_op.h"
 
 static int messages(bool inject)
 {
@@ -39,18 +40,18 @@ FCT_CASE_CALL(injects, "fi_inject", messages(true))
 static int transfer(struct cntr_side *s, unsigned int i, bool read)
 {
 	const size_t at = (size_t)i * CNTR_LEN;
+	const bool inject = i % 4 == 3 && s->l.c.info->tx_attr->inject_size;
+	const struct fct_op op = {.form = read	   ? FCT_READ
+					  : inject ? FCT_INJECT_WRITE
+						   : FCT_WRITE,
+				  .buf = s->local.buf + at,
+				  .len = inject && !read ? 1 : CNTR_LEN,
+				  .desc = s->local.desc,
+				  .addr = s->peer.addr + at,
+				  .key = s->peer.key,
+				  .ctx = &s->ctx[i]};
 
-	if (read)
-		FCT_POST(s->l.txcq,
-			 fi_read(s->l.c.ep, s->local.buf + at, CNTR_LEN, s->local.desc, 0,
-				 s->peer.addr + at, s->peer.key, &s->ctx[i]));
-	else if (i % 4 == 3 && s->l.c.info->tx_attr->inject_size)
-		FCT_POST(s->l.txcq, fi_inject_write(s->l.c.ep, s->local.buf + at, 1, 0,
-						    s->peer.addr + at, s->peer.key));
-	else
-		FCT_POST(s->l.txcq,
-			 fi_write(s->l.c.ep, s->local.buf + at, CNTR_LEN, s->local.desc,
-				  0, s->peer.addr + at, s->peer.key, &s->ctx[i]));
+	FCT_POST(s->l.txcq, fct_op_post(s->l.c.ep, &op));
 	return 0;
 }
 
@@ -84,16 +85,13 @@ FCT_CASE(errors, "failures are counted apart")
 	struct fct_setup setup = fct_cntr_setup();
 	FCT_AUTO(fct_link_end) struct cntr_side s = {0};
 	struct fi_cq_err_entry err;
-	struct fct_wait w;
 
 	FCT_DO(fct_cntr_up(&s, &setup));
 	if (fct_is_client()) {
 		FCT_POST(s.l.txcq,
 			 fi_write(s.l.c.ep, s.local.buf, CNTR_LEN, s.local.desc, 0,
 				  s.peer.addr, s.peer.key + 12345, &s.ctx[0]));
-		fct_wait_init(&w, "the failure to be counted");
-		while (!fi_cntr_readerr(s.tx))
-			FCT_DO(fct_wait_again(&w));
+		FCT_WAIT_WHILE(!fi_cntr_readerr(s.tx), "the failure to be counted", 0);
 		FCT_EQ(fi_cntr_readerr(s.tx), 1);
 		FCT_EQ(fi_cntr_read(s.tx), 0);
 		FCT_DO(fct_comp_err(s.l.txcq, &err, "the failed write"));

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Blocking until a counter has a value. */
-#include <poll.h>
-#include <pthread.h>
-
 #include "cntr.h"
 
 #define ROUNDS 500u
@@ -20,28 +17,53 @@ static int limit_ms(void)
 	return (int)(20000 * fct.scale);
 }
 
-FCT_CASE(wait_ping_pong, "both sides sleep in turn")
+static int sleep_wait(struct cntr_side *s, struct fid_cntr *cntr, uint64_t value)
+{
+	FCT_CALL(fi_cntr_wait(cntr, value, limit_ms()));
+	return 0;
+}
+
+static int sleep_fd(struct cntr_side *s, struct fid_cntr *cntr, uint64_t value)
+{
+	struct fct_wait w;
+
+	fct_wait_init(&w, "a counter by its descriptor");
+	while (fi_cntr_read(cntr) < value) {
+		FCT_DO(fct_sleep(&s->l, &cntr->fid, 1000));
+		FCT_DO(fct_wait_check(&w));
+	}
+	return 0;
+}
+
+static int ping_pong(enum fi_wait_obj wait,
+		     int (*await)(struct cntr_side *s, struct fid_cntr *cntr,
+				  uint64_t value))
 {
 	FCT_AUTO(fct_link_end) struct cntr_side s = {0};
 	unsigned int i;
 
-	FCT_DO(up(&s, FI_WAIT_UNSPEC));
+	FCT_DO(up(&s, wait));
 	FCT_DO(fct_cntr_post_recv(&s, 0));
 	FCT_DO(fct_barrier("ready"));
 	for (i = 0; i < ROUNDS; i++) {
 		if (fct_is_client())
 			FCT_DO(fct_cntr_post_send(&s, 1));
-		FCT_CALL(fi_cntr_wait(s.rx, i + 1, limit_ms()));
+		FCT_DO(await(&s, s.rx, i + 1));
 		FCT_DO(fct_cntr_post_recv(&s, 0));
 		if (fct_is_server())
 			FCT_DO(fct_cntr_post_send(&s, 1));
 	}
-	FCT_CALL(fi_cntr_wait(s.tx, ROUNDS, limit_ms()));
+	FCT_DO(await(&s, s.tx, ROUNDS));
 	FCT_DO(fct_barrier("done"));
 	FCT_EQ(fi_cntr_read(s.tx), ROUNDS);
 	FCT_EQ(fi_cntr_read(s.rx), ROUNDS);
 	return 0;
 }
+
+FCT_CASE_CALL(wait_ping_pong, "both sides sleep in turn",
+	      ping_pong(FI_WAIT_UNSPEC, sleep_wait))
+
+FCT_CASE_CALL(wait_fd, "a descriptor to poll", ping_pong(FI_WAIT_FD, sleep_fd))
 
 /* A receive fails when its endpoint is closed; what waits for it must not sleep on. */
 FCT_CASE(wait_error, "a failure ends the wait")
@@ -61,43 +83,4 @@ FCT_CASE(wait_error, "a failure ends the wait")
 		FCT_ERR(fi_cntr_wait(s.tx, 1, 50), -FI_ETIMEDOUT);
 	}
 	return fct_barrier("failed");
-}
-
-static int sleep_fd(struct cntr_side *s, uint64_t value)
-{
-	struct fid *fid = &s->rx->fid;
-	struct pollfd pollfd = {.events = POLLIN};
-	struct fct_wait w;
-	int ret;
-
-	FCT_CALL(fi_control(fid, FI_GETWAIT, &pollfd.fd));
-	fct_wait_init(&w, "a counter by its descriptor");
-	while (fi_cntr_read(s->rx) < value) {
-		ret = fi_trywait(s->l.fabric, &fid, 1);
-		if (ret == -FI_EAGAIN)
-			continue;
-		FCT_CALL(ret);
-		FCT_TRUE(poll(&pollfd, 1, 1000) >= 0);
-		FCT_DO(fct_wait_check(&w));
-	}
-	return 0;
-}
-
-FCT_CASE(wait_fd, "a descriptor to poll")
-{
-	FCT_AUTO(fct_link_end) struct cntr_side s = {0};
-	unsigned int i;
-
-	FCT_DO(up(&s, FI_WAIT_FD));
-	FCT_DO(fct_cntr_post_recv(&s, 0));
-	FCT_DO(fct_barrier("ready"));
-	for (i = 0; i < ROUNDS; i++) {
-		if (fct_is_client())
-			FCT_DO(fct_cntr_post_send(&s, 1));
-		FCT_DO(sleep_fd(&s, i + 1));
-		FCT_DO(fct_cntr_post_recv(&s, 0));
-		if (fct_is_server())
-			FCT_DO(fct_cntr_post_send(&s, 1));
-	}
-	return fct_barrier("done");
 }

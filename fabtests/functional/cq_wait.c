@@ -1,28 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Blocking on a completion queue. */
-#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "cq.h"
+#include "fct_op.h"
 
+#define LEN 64u
 #define ROUNDS 2000u
 /* A sleep this long in a loop of round trips is a lost wake-up. Where the machine stood
  * still the completion may come just when it ends: not for so long. */
 #define NAP_MS 15000
-
-/*
- * The wait object is an optional service: a provider without it does not open such a CQ.
- */
-static int up(struct cq_side *s, enum fi_wait_obj wait, unsigned int recvs)
-{
-	struct fct_setup setup = {.caps = FI_MSG};
-
-	setup.cq_wait = wait;
-	return fct_cq_up(s, &setup, recvs);
-}
 
 /*
  * Messages received and sends completed so far; a message may come in before the own send
@@ -33,9 +22,9 @@ struct count {
 };
 
 /* One more entry in the CQ, by whatever way of sleeping. */
-typedef int (*sleep_fn)(struct cq_side *s, struct fi_cq_data_entry *e);
+typedef int (*sleep_fn)(struct fct_parts *s, struct fi_cq_data_entry *e);
 
-static int until(struct cq_side *s, struct count *c, unsigned int sent,
+static int until(struct fct_parts *s, struct count *c, unsigned int sent,
 		 unsigned int received, sleep_fn await)
 {
 	struct fi_cq_data_entry e;
@@ -54,26 +43,26 @@ static int until(struct cq_side *s, struct count *c, unsigned int sent,
 }
 
 /* The receive of a round is posted before the message that asks for it goes out. */
-static int round_trips(struct cq_side *s, sleep_fn await)
+static int round_trips(struct fct_parts *s, sleep_fn await)
 {
 	struct count c = {.sent = 0};
 	unsigned int i;
 
 	for (i = 0; i < ROUNDS; i++) {
 		if (fct_is_client()) {
-			FCT_DO(fct_cq_post_send(s, 1));
+			FCT_DO(fct_part_post(s, FCT_SEND, 1, 0));
 			FCT_DO(until(s, &c, i + 1, i + 1, await));
-			FCT_DO(fct_cq_post_recv(s, 0));
+			FCT_DO(fct_part_post(s, FCT_RECV, 0, 0));
 		} else {
 			FCT_DO(until(s, &c, i, i + 1, await));
-			FCT_DO(fct_cq_post_recv(s, 0));
-			FCT_DO(fct_cq_post_send(s, 1));
+			FCT_DO(fct_part_post(s, FCT_RECV, 0, 0));
+			FCT_DO(fct_part_post(s, FCT_SEND, 1, 0));
 		}
 	}
 	return until(s, &c, ROUNDS, ROUNDS, await);
 }
 
-static int sleep_sread(struct cq_side *s, struct fi_cq_data_entry *e)
+static int sleep_sread(struct fct_parts *s, struct fi_cq_data_entry *e)
 {
 	struct fct_wait w;
 	uint64_t start;
@@ -103,57 +92,18 @@ static int sleep_sread(struct cq_side *s, struct fi_cq_data_entry *e)
 
 static int exchange_loop(enum fi_wait_obj wait, sleep_fn await)
 {
-	FCT_AUTO(fct_link_end) struct cq_side s = {0};
+	const struct fct_setup setup = {.caps = FI_MSG, .cq_wait = wait};
+	FCT_AUTO(fct_link_end) struct fct_parts s = {0};
 
-	FCT_DO(up(&s, wait, 1));
+	FCT_DO(fct_parts_up(&s, &setup, LEN, 2, 1));
 	if (fct_is_client())
-		FCT_DO(fct_cq_post_recv(&s, 0));
+		FCT_DO(fct_part_post(&s, FCT_RECV, 0, 0));
 	FCT_DO(fct_barrier("both ready"));
 	return round_trips(&s, await);
 }
 
 FCT_CASE_CALL(sread_loop, "thousands of round trips by fi_cq_sread",
 	      exchange_loop(FI_WAIT_UNSPEC, sleep_sread))
-
-FCT_CASE(sread_threshold, "FI_CQ_COND_THRESHOLD")
-{
-	struct fi_cq_attr attr = {.size = 64,
-				  .format = FI_CQ_FORMAT_DATA,
-				  .wait_obj = FI_WAIT_UNSPEC,
-				  .wait_cond = FI_CQ_COND_THRESHOLD};
-	struct fct_setup setup = {.caps = FI_MSG, .tx_size = 16, .rx_size = 16};
-	struct fi_cq_data_entry e[8];
-	struct fid_cq *cq = NULL;
-	unsigned int i, got = 0;
-	FCT_AUTO(fct_link_end) struct cq_side s = {0};
-	ssize_t n;
-	int ret;
-
-	FCT_DO(fct_link_open(&s.l, &setup));
-	ret = fi_cq_open(s.l.domain, &attr, &cq, NULL);
-	if (ret == -FI_ENOSYS || ret == -FI_EOPNOTSUPP || ret == -FI_EINVAL)
-		return fct_skip("FI_CQ_COND_THRESHOLD: %s", fi_strerror(-ret));
-	FCT_CALL(ret);
-	s.l.cqs[s.l.n_cqs++] = cq;
-	s.l.c.rxcq = cq;
-	FCT_DO(fct_conn_up(&s.l, &s.l.c));
-	FCT_DO(fct_mem_alloc(&s.l, &s.m, 64 * CQ_LEN, FI_SEND | FI_RECV));
-	for (i = 0; fct_is_server() && i < 4; i++)
-		FCT_DO(fct_cq_post_recv(&s, i));
-	FCT_DO(fct_barrier("receives posted"));
-	for (i = 0; fct_is_client() && i < 4; i++)
-		FCT_DO(fct_cq_post_send(&s, i));
-	/* The condition is a hint: fewer entries may be returned, but all must come. */
-	while (fct_is_server() && got < 4) {
-		n = fi_cq_sread(cq, e, 8, (void *)(uintptr_t)4, 20000 * (int)fct.scale);
-		FCT_CALL(n);
-		for (i = 0; i < (unsigned int)n; i++)
-			FCT_TRUE(e[i].op_context == &s.ctx[got + i]);
-		fct_note("%zd entries", n);
-		got += (unsigned int)n;
-	}
-	return fct_barrier("received");
-}
 
 struct sleeper {
 	struct fid_cq *cq;
@@ -179,18 +129,15 @@ static void end_asleep(const char *name)
 	_exit(1);
 }
 
-static int receive_asleep(struct cq_side *s, struct sleeper *z)
+static int receive_asleep(struct fct_parts *s, struct sleeper *z)
 {
-	struct fct_wait w;
-
 	/* Whether it sleeps by then changes what is tested, not what comes out. */
 	usleep(20000);
 	FCT_DO(fct_conn_up(&s->l, &s->l.c));
-	FCT_DO(fct_cq_post_recv(s, 0));
+	FCT_DO(fct_part_post(s, FCT_RECV, 0, 0));
 	FCT_DO(fct_barrier("receive posted"));
-	fct_wait_init(&w, "a thread in fi_cq_sread to have the message");
-	while (!atomic_load(&z->done))
-		FCT_DO(fct_wait_again(&w));
+	FCT_WAIT_WHILE(!atomic_load(&z->done),
+		       "a thread in fi_cq_sread to have the message", 0);
 	return 0;
 }
 
@@ -199,15 +146,15 @@ FCT_CASE(asleep_first, "a thread sleeps before its first endpoint is enabled")
 {
 	struct fct_setup setup = {.caps = FI_MSG, .cq_wait = FI_WAIT_UNSPEC};
 	struct sleeper z = {.n = 0};
-	FCT_AUTO(fct_link_end) struct cq_side s = {0};
+	FCT_AUTO(fct_link_end) struct fct_parts s = {0};
 	pthread_t thread;
 
 	FCT_DO(fct_link_open(&s.l, &setup));
-	FCT_DO(fct_mem_alloc(&s.l, &s.m, CQ_LEN, FI_SEND | FI_RECV));
+	FCT_DO(fct_parts_alloc(&s, LEN, 1));
 	if (fct_is_client()) {
 		FCT_DO(fct_conn_up(&s.l, &s.l.c));
 		FCT_DO(fct_barrier("receive posted"));
-		FCT_DO(fct_cq_post_send(&s, 0));
+		FCT_DO(fct_part_post(&s, FCT_SEND, 0, 0));
 	} else {
 		z.cq = s.l.rxcq;
 		FCT_TRUE(!pthread_create(&thread, NULL, sleep_forever, &z));
@@ -219,54 +166,9 @@ FCT_CASE(asleep_first, "a thread sleeps before its first endpoint is enabled")
 	return fct_barrier("received");
 }
 
-/* Looks that one signal may cost who only uses fi_trywait, poll and fi_cq_read. */
-#define SIGNAL_LOOKS 10
-
-/* As such a program does it; fails when it finds no rest. */
-static int come_to_rest(struct cq_side *s)
-{
-	struct fid *fid = &s->l.rxcq->fid;
-	struct pollfd pollfd = {.events = POLLIN};
-	struct fi_cq_data_entry e;
-	int i, ret;
-
-	FCT_CALL(fi_control(fid, FI_GETWAIT, &pollfd.fd));
-	for (i = 0; i < SIGNAL_LOOKS; i++) {
-		FCT_ERR(fi_cq_read(s->l.rxcq, &e, 1), -FI_EAGAIN);
-		ret = fi_trywait(s->l.fabric, &fid, 1);
-		if (ret == -FI_EAGAIN)
-			continue;
-		FCT_CALL(ret);
-		if (!poll(&pollfd, 1, 0))
-			return 0;
-	}
-	FCT_FAIL("fi_trywait or poll still says so after %d looks", i);
-	return 0;
-}
-
-FCT_CASE(signal_fd, "and one that polls the descriptor, once")
-{
-	struct pollfd pollfd = {.events = POLLIN};
-	FCT_AUTO(fct_link_end) struct cq_side s = {0};
-	int i, ret;
-
-	FCT_DO(up(&s, FI_WAIT_FD, 0));
-	FCT_CALL(fi_control(&s.l.rxcq->fid, FI_GETWAIT, &pollfd.fd));
-	for (i = 0; i < 3; i++) {
-		FCT_DO(come_to_rest(&s));
-		ret = fi_cq_signal(s.l.rxcq);
-		if (ret == -FI_ENOSYS || ret == -FI_EOPNOTSUPP)
-			return fct_skip("fi_cq_signal: %s", fi_strerror(-ret));
-		FCT_CALL(ret);
-		FCT_EQ(poll(&pollfd, 1, (int)(20000 * fct.scale)), 1);
-	}
-	FCT_DO(come_to_rest(&s));
-	return fct_barrier("at rest");
-}
-
 static int epoll_fd = -1;
 
-static int sleep_epoll(struct cq_side *s, struct fi_cq_data_entry *e)
+static int sleep_epoll(struct fct_parts *s, struct fi_cq_data_entry *e)
 {
 	struct fid *fids[] = {&s->l.rxcq->fid};
 	struct epoll_event ev;
@@ -301,16 +203,17 @@ static int sleep_epoll(struct cq_side *s, struct fi_cq_data_entry *e)
 
 FCT_CASE(fd_loop, "thousands of round trips by epoll and fi_trywait, no wake-up lost")
 {
+	const struct fct_setup setup = {.caps = FI_MSG, .cq_wait = FI_WAIT_FD};
 	struct epoll_event ev = {.events = EPOLLIN};
-	FCT_AUTO(fct_link_end) struct cq_side s = {0};
+	FCT_AUTO(fct_link_end) struct fct_parts s = {0};
 	int fd = -1, ret;
 
 	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	FCT_DO(up(&s, FI_WAIT_FD, 1));
+	FCT_DO(fct_parts_up(&s, &setup, LEN, 2, 1));
 	FCT_CALL(fi_control(&s.l.rxcq->fid, FI_GETWAIT, &fd));
 	FCT_TRUE(!epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &ev));
 	if (fct_is_client())
-		FCT_DO(fct_cq_post_recv(&s, 0));
+		FCT_DO(fct_part_post(&s, FCT_RECV, 0, 0));
 	FCT_DO(fct_barrier("both ready"));
 	ret = round_trips(&s, sleep_epoll);
 	close(epoll_fd);

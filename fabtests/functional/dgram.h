@@ -4,15 +4,14 @@
 #ifndef FCT_DGRAM_H
 #define FCT_DGRAM_H
 
-#include "fct_fabric.h"
+#include "fct_op.h"
 
 #define DGRAM_NAME_LEN 64
 #define DGRAM_SLOTS 32 /* receives at most */
 
 struct dgram {
 	struct fct_link l;
-	struct fct_conn c; /* the endpoint */
-	struct fid_av *av;
+	struct fct_conn c;  /* the endpoint */
 	struct fid_ep *srx; /* what is posted goes there; NULL: to the endpoint */
 	fi_addr_t peer;
 	uint8_t name[DGRAM_NAME_LEN]; /* the other side's */
@@ -33,10 +32,7 @@ struct dgram_how {
 
 int dgram_up_as(struct dgram *d, const struct dgram_how *how);
 int dgram_up(struct dgram *d, uint64_t caps, bool stranger);
-void dgram_end(struct dgram *d);
-/* One endpoint more on the same queues, vector and shared receives. */
-int dgram_ep_open(struct dgram *d, struct fct_conn *c);
-/* Its name, and the other side's one, both of DGRAM_NAME_LEN bytes. */
+/* An endpoint's name, and the other side's one, both of DGRAM_NAME_LEN bytes. */
 int dgram_names(struct dgram *d, struct fct_conn *c, uint8_t *theirs);
 /* The other side's name gets a place in the vector, which is d->peer. */
 int dgram_insert_peer(struct dgram *d);
@@ -47,8 +43,11 @@ uint8_t *dgram_received(struct dgram *d, unsigned int n);
 /* Receive n completes with len bytes of fct_fill's pattern and these flags more. */
 int dgram_expect(struct dgram *d, unsigned int n, size_t len, uint64_t seed,
 		 uint64_t flags, uint64_t data);
-/* Sends len bytes of the pattern and waits until they have left. */
+/* Sends len bytes of the pattern and waits until they have left; in a message with data
+ * unless that is 0. */
 int dgram_send(struct dgram *d, size_t len, uint64_t seed);
+int dgram_send_as(struct dgram *d, enum fct_form form, size_t len, uint64_t seed,
+		  uint64_t data);
 
 /* dgram_count.c */
 

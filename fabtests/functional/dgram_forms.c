@@ -27,16 +27,12 @@ static int check_entry(struct dgram *d, enum fi_cq_format format,
 static int exchange_data(struct dgram *d, enum fi_cq_format format)
 {
 	union any_entry entry[2];
-	struct fi_cq_data_entry sent;
 	struct fct_wait w;
 	ssize_t n;
 
 	FCT_DO(dgram_post(d, 0));
 	FCT_DO(fct_barrier("posted"));
-	fct_fill(d->tx.buf, LEN, format);
-	FCT_POST(d->l.txcq, fi_senddata(d->c.ep, d->tx.buf, LEN, d->tx.desc, 0x1234,
-					d->peer, &d->tx_ctx));
-	FCT_DO(fct_comp(d->l.txcq, &d->tx_ctx, FI_SEND | FI_MSG, &sent, "a send"));
+	FCT_DO(dgram_send_as(d, FCT_SENDDATA, LEN, format, 0x1234));
 	/* What an entry has not is not written, nor is the one behind it. */
 	memset(entry, 0x5a, sizeof(entry));
 	fct_wait_init(&w, "a datagram");
@@ -67,7 +63,7 @@ static int open_tagged(struct dgram *d)
 static int one_format(enum fi_cq_format format)
 {
 	const struct dgram_how how = {.s.caps = FI_MSG, .s.format = format};
-	FCT_AUTO(dgram_end) struct dgram d = {0};
+	FCT_AUTO(fct_link_end) struct dgram d = {0};
 
 	FCT_DO(dgram_up_as(&d, &how));
 	FCT_DO(exchange_data(&d, format));
@@ -87,7 +83,7 @@ FCT_CASE(formats, "every format of a completion queue")
 static int exchange_one(const struct fi_av_attr *av)
 {
 	const struct dgram_how how = {.s.caps = FI_MSG, .av = *av};
-	FCT_AUTO(dgram_end) struct dgram d = {0};
+	FCT_AUTO(fct_link_end) struct dgram d = {0};
 
 	FCT_DO(dgram_up_as(&d, &how));
 	FCT_DO(dgram_post(&d, 0));
@@ -95,7 +91,7 @@ static int exchange_one(const struct fi_av_attr *av)
 	FCT_DO(fct_barrier("posted"));
 	FCT_DO(dgram_send(&d, LEN, 1));
 	FCT_DO(dgram_expect(&d, 0, LEN, 1, 0, 0));
-	FCT_CALL(fi_av_remove(d.av, &d.peer, 1, 0));
+	FCT_CALL(fi_av_remove(d.l.av, &d.peer, 1, 0));
 	FCT_DO(dgram_insert_peer(&d));
 	FCT_DO(dgram_send(&d, LEN, 2));
 	FCT_DO(dgram_expect(&d, 1, LEN, 2, 0, 0));
@@ -116,14 +112,14 @@ FCT_CASE(shared, "two endpoints have their receives in common")
 	struct fct_conn second = {0};
 	uint8_t name[DGRAM_NAME_LEN];
 	fi_addr_t peer[2];
-	FCT_AUTO(dgram_end) struct dgram d = {0};
+	FCT_AUTO(fct_link_end) struct dgram d = {0};
 	unsigned int i;
 
 	FCT_DO(dgram_up_as(&d, &how));
-	FCT_DO(dgram_ep_open(&d, &second));
+	FCT_DO(fct_ep_new(&d.l, &second));
 	FCT_DO(dgram_names(&d, &second, name));
 	peer[0] = d.peer;
-	FCT_EQ(fi_av_insert(d.av, name, 1, &peer[1], 0, NULL), 1);
+	FCT_EQ(fi_av_insert(d.l.av, name, 1, &peer[1], 0, NULL), 1);
 	for (i = 0; i < 8; i++)
 		FCT_DO(dgram_post(&d, i));
 	for (i = 0; i < 6; i++) {
@@ -140,18 +136,6 @@ FCT_CASE(shared, "two endpoints have their receives in common")
 		FCT_DO(dgram_expect(&d, i, LEN + i, i, 0, 0));
 	}
 	return fct_cq_quiet(d.l.rxcq, "after all datagrams");
-}
-
-static ssize_t recv_reported(struct dgram *d, unsigned int n)
-{
-	struct iovec iov = {.iov_base = dgram_received(d, n) - d->prefix,
-			    .iov_len = d->prefix + LEN};
-	struct fi_msg msg = {.msg_iov = &iov,
-			     .desc = &d->rx.desc,
-			     .iov_count = 1,
-			     .context = &d->ctx[n]};
-
-	return fi_recvmsg(d->c.ep, &msg, FI_COMPLETION);
 }
 
 /* 1, or 0: the provider's endpoints have no other defaults than those of their info. */
@@ -171,12 +155,19 @@ FCT_CASE(selective, "FI_SELECTIVE_COMPLETION for receives")
 {
 	const struct dgram_how how = {.s.caps = FI_MSG,
 				      .s.rx_bind = FI_SELECTIVE_COMPLETION};
-	FCT_AUTO(dgram_end) struct dgram d = {0};
+	FCT_AUTO(fct_link_end) struct dgram d = {0};
+	struct fct_op reported;
 	int more;
 
 	FCT_DO(dgram_up_as(&d, &how));
 	FCT_DO(dgram_post(&d, 0));
-	FCT_POST(d.l.rxcq, recv_reported(&d, 1));
+	reported = (struct fct_op){.form = FCT_RECVMSG,
+				   .buf = dgram_received(&d, 1) - d.prefix,
+				   .len = d.prefix + LEN,
+				   .desc = d.rx.desc,
+				   .flags = FI_COMPLETION,
+				   .ctx = &d.ctx[1]};
+	FCT_POST(d.l.rxcq, fct_op_post(d.c.ep, &reported));
 	FCT_GET(more, report_by_default(&d));
 	if (more)
 		FCT_DO(dgram_post(&d, 2));

@@ -7,73 +7,20 @@
 #define STREAM 2000
 #define STREAM_LEN 64
 
-enum form {
-	FORM_SEND,
-	FORM_SENDV,
-	FORM_MSG,
-	FORM_DATA,
-	FORM_INJECT,
-	FORM_INJECTDATA,
-	FORMS
-};
-
-static bool has_data(enum form form)
-{
-	return form == FORM_MSG || form == FORM_DATA || form == FORM_INJECTDATA;
-}
-
-static ssize_t post_form(struct dgram *d, enum form form)
-{
-	const struct iovec iov[] = {{d->tx.buf, 9}, {d->tx.buf + 9, FORM_LEN - 9}};
-	void *desc[] = {d->tx.desc, d->tx.desc};
-	const struct fi_msg msg = {.msg_iov = iov,
-				   .desc = desc,
-				   .iov_count = 2,
-				   .addr = d->peer,
-				   .context = &d->tx_ctx,
-				   .data = form};
-	struct fid_ep *ep = d->c.ep;
-
-	switch (form) {
-	case FORM_SEND:
-		return fi_send(ep, d->tx.buf, FORM_LEN, d->tx.desc, d->peer, &d->tx_ctx);
-	case FORM_SENDV:
-		return fi_sendv(ep, iov, desc, 2, d->peer, &d->tx_ctx);
-	case FORM_MSG:
-		return fi_sendmsg(ep, &msg, FI_REMOTE_CQ_DATA | FI_COMPLETION);
-	case FORM_DATA:
-		return fi_senddata(ep, d->tx.buf, FORM_LEN, d->tx.desc, form, d->peer,
-				   &d->tx_ctx);
-	case FORM_INJECT:
-		return fi_inject(ep, d->tx.buf, FORM_LEN, d->peer);
-	default:
-		return fi_injectdata(ep, d->tx.buf, FORM_LEN, form, d->peer);
-	}
-}
-
-static int send_form(struct dgram *d, enum form form)
-{
-	struct fi_cq_data_entry e;
-
-	fct_fill(d->tx.buf, FORM_LEN, form);
-	FCT_POST(d->l.txcq, post_form(d, form));
-	if (form < FORM_INJECT)
-		FCT_DO(fct_comp(d->l.txcq, &d->tx_ctx, FI_SEND | FI_MSG, &e, "a send"));
-	return 0;
-}
-
 FCT_CASE(forms, "every call form, both ways")
 {
-	FCT_AUTO(dgram_end) struct dgram d = {0};
+	FCT_AUTO(fct_link_end) struct dgram d = {0};
 	unsigned int form;
+	uint64_t data;
 
 	FCT_DO(dgram_up(&d, FI_MSG, false));
-	for (form = 0; form < FORMS; form++) {
+	for (form = FCT_SEND; form < FCT_RECV; form++) {
+		data = fct_forms[form].data || form == FCT_SENDMSG ? form + 1 : 0;
 		FCT_DO(dgram_post(&d, form));
 		FCT_DO(fct_barrier("posted"));
-		FCT_DO(send_form(&d, form));
+		FCT_DO(dgram_send_as(&d, form, FORM_LEN, form, data));
 		FCT_DO(dgram_expect(&d, form, FORM_LEN, form,
-				    has_data(form) ? FI_REMOTE_CQ_DATA : 0, form));
+				    data ? FI_REMOTE_CQ_DATA : 0, data));
 	}
 	return 0;
 }
@@ -82,7 +29,7 @@ FCT_CASE(sizes, "from nothing to the longest")
 {
 	size_t sizes[] = {0, 1, 63, 64, 65, 511, 512, 513, 0, 0};
 	const unsigned int count = sizeof(sizes) / sizeof(sizes[0]);
-	FCT_AUTO(dgram_end) struct dgram d = {0};
+	FCT_AUTO(fct_link_end) struct dgram d = {0};
 	unsigned int i;
 
 	FCT_DO(dgram_up(&d, FI_MSG, false));
@@ -104,7 +51,7 @@ FCT_CASE(source, "FI_SOURCE: fi_cq_readfrom says who sent it")
 	struct fi_cq_data_entry e;
 	struct fct_wait w;
 	fi_addr_t from = 77;
-	FCT_AUTO(dgram_end) struct dgram d = {0};
+	FCT_AUTO(fct_link_end) struct dgram d = {0};
 	ssize_t n;
 
 	FCT_DO(dgram_up(&d, FI_MSG | FI_SOURCE, false));
@@ -125,7 +72,7 @@ FCT_CASE(unknown, "FI_SOURCE_ERR: an unknown sender's address can be used")
 {
 	struct fi_cq_err_entry err = {0};
 	uint8_t name[DGRAM_NAME_LEN];
-	FCT_AUTO(dgram_end) struct dgram d = {0};
+	FCT_AUTO(fct_link_end) struct dgram d = {0};
 
 	FCT_DO(dgram_up(&d, FI_MSG | FI_SOURCE | FI_SOURCE_ERR, true));
 	FCT_DO(dgram_post(&d, 0));
@@ -133,7 +80,7 @@ FCT_CASE(unknown, "FI_SOURCE_ERR: an unknown sender's address can be used")
 	FCT_DO(fct_barrier("posted"));
 	/* The client knows the server, and the server answers who it does not know. */
 	if (fct_is_client()) {
-		FCT_EQ(fi_av_insert(d.av, d.name, 1, &d.peer, 0, NULL), 1);
+		FCT_EQ(fi_av_insert(d.l.av, d.name, 1, &d.peer, 0, NULL), 1);
 		FCT_DO(dgram_send(&d, 9, 1));
 		FCT_DO(dgram_expect(&d, 0, 5, 2, 0, 0));
 		return 0;
@@ -145,7 +92,7 @@ FCT_CASE(unknown, "FI_SOURCE_ERR: an unknown sender's address can be used")
 	FCT_EQ(err.len, 9 + d.prefix);
 	FCT_TRUE(err.op_context == &d.ctx[0]);
 	FCT_DATA(dgram_received(&d, 0), 9, 1);
-	FCT_EQ(fi_av_insert(d.av, err.err_data, 1, &d.peer, 0, NULL), 1);
+	FCT_EQ(fi_av_insert(d.l.av, err.err_data, 1, &d.peer, 0, NULL), 1);
 	return dgram_send(&d, 5, 2);
 }
 
@@ -153,11 +100,10 @@ FCT_CASE(unknown, "FI_SOURCE_ERR: an unknown sender's address can be used")
 static int expect_dropped(struct dgram *d, uint64_t before)
 {
 	uint64_t now = before;
-	struct fct_wait w;
 
-	fct_wait_init(&w, "dropped datagrams to be counted");
-	while (dgram_counter(d->l.info, "ud_no_receive", &now) && now - before < DROPPED)
-		FCT_DO(fct_wait_again(&w));
+	FCT_WAIT_WHILE(dgram_counter(d->l.info, "ud_no_receive", &now) &&
+			       now - before < DROPPED,
+		       "dropped datagrams to be counted", 0);
 	return 0;
 }
 
@@ -165,7 +111,7 @@ static int expect_dropped(struct dgram *d, uint64_t before)
 FCT_CASE(dropped, "without a receive datagrams are lost, and nothing else")
 {
 	uint64_t before = 0;
-	FCT_AUTO(dgram_end) struct dgram d = {0};
+	FCT_AUTO(fct_link_end) struct dgram d = {0};
 	unsigned int i;
 
 	FCT_DO(dgram_up(&d, FI_MSG, false));
@@ -186,7 +132,7 @@ FCT_CASE(too_long, "one that is longer than its receive ends that alone")
 {
 	const size_t room = 100;
 	struct fi_cq_err_entry err = {0};
-	FCT_AUTO(dgram_end) struct dgram d = {0};
+	FCT_AUTO(fct_link_end) struct dgram d = {0};
 
 	FCT_DO(dgram_up(&d, FI_MSG, false));
 	FCT_CALL(fi_recv(d.c.ep, d.rx.buf, d.prefix + room, d.rx.desc, FI_ADDR_UNSPEC,
@@ -208,7 +154,7 @@ FCT_CASE(too_long, "one that is longer than its receive ends that alone")
 FCT_CASE(prefix, "FI_MSG_PREFIX: who asks for it has room before what it receives")
 {
 	const struct dgram_how how = {.s.caps = FI_MSG, .s.prefix = 8};
-	FCT_AUTO(dgram_end) struct dgram d = {0};
+	FCT_AUTO(fct_link_end) struct dgram d = {0};
 	unsigned int i;
 
 	FCT_DO(dgram_up_as(&d, &how));
@@ -255,7 +201,7 @@ static int give_stream(struct dgram *d)
 
 FCT_CASE(stream, "thousands of datagrams in windows")
 {
-	FCT_AUTO(dgram_end) struct dgram d = {0};
+	FCT_AUTO(fct_link_end) struct dgram d = {0};
 	unsigned int i;
 
 	FCT_DO(dgram_up(&d, FI_MSG, false));
@@ -269,7 +215,7 @@ FCT_CASE(stream, "thousands of datagrams in windows")
 FCT_CASE(remove, "an address is removed while a send to it is outstanding")
 {
 	struct fi_cq_data_entry e;
-	FCT_AUTO(dgram_end) struct dgram d = {0};
+	FCT_AUTO(fct_link_end) struct dgram d = {0};
 	unsigned int i;
 
 	FCT_DO(dgram_up(&d, FI_MSG, false));
@@ -280,31 +226,11 @@ FCT_CASE(remove, "an address is removed while a send to it is outstanding")
 		fct_fill(d.tx.buf, 700, i);
 		FCT_POST(d.l.txcq,
 			 fi_send(d.c.ep, d.tx.buf, 700, d.tx.desc, d.peer, &d.tx_ctx));
-		FCT_CALL(fi_av_remove(d.av, &d.peer, 1, 0));
+		FCT_CALL(fi_av_remove(d.l.av, &d.peer, 1, 0));
 		FCT_DO(fct_comp(d.l.txcq, &d.tx_ctx, FI_SEND | FI_MSG, &e, "a send"));
-		FCT_EQ(fi_av_insert(d.av, d.name, 1, &d.peer, 0, NULL), 1);
+		FCT_EQ(fi_av_insert(d.l.av, d.name, 1, &d.peer, 0, NULL), 1);
 	}
 	for (i = 0; i < DGRAM_SLOTS; i++)
 		FCT_DO(dgram_expect(&d, i, 700, i, 0, 0));
-	return 0;
-}
-
-/* fi_close(3) of the endpoint ends its receives. */
-FCT_CASE(close, "closing an endpoint ends its receives")
-{
-	struct fi_cq_err_entry err;
-	FCT_AUTO(dgram_end) struct dgram d = {0};
-	unsigned int i;
-
-	FCT_DO(dgram_up(&d, FI_MSG, false));
-	for (i = 0; i < DGRAM_SLOTS; i++)
-		FCT_DO(dgram_post(&d, i));
-	FCT_DO(fct_conn_close(&d.l, &d.c));
-	for (i = 0; i < DGRAM_SLOTS; i++) {
-		memset(&err, 0, sizeof(err));
-		FCT_DO(fct_comp_err(d.l.rxcq, &err, "a receive of a closed endpoint"));
-		FCT_EQ(err.err, FI_ECANCELED);
-		FCT_TRUE(err.op_context == &d.ctx[i]);
-	}
 	return 0;
 }

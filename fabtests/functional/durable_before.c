@@ -4,28 +4,10 @@
  * any kind and level, is durable as well. Where some of that went to ordinary memory it
  * fails: at its call where this side knows it, else as its completion.
  */
-#include <rdma/fi_atomic.h>
-
 #include "durable.h"
 
 #define LEN 256u
 #define RECEIVES 4u /* of LEN bytes, behind DURABLE_MAX */
-
-enum what {
-	SEND,
-	SENDDATA,
-	INJECT,
-	INJECTDATA,
-	WRITE,
-	WRITEDATA,
-	INJECT_WRITEDATA,
-	ATOMIC
-};
-
-static bool sends(enum what what)
-{
-	return what <= INJECTDATA;
-}
 
 struct before {
 	struct durable d;
@@ -36,90 +18,36 @@ struct before {
 	uint32_t data; /* remote CQ data can be sent */
 };
 
-static bool possible(const struct before *b, enum what what)
+static bool has_data(enum fct_form form, uint64_t flags)
 {
-	switch (what) {
-	case ATOMIC:
-		return b->atomics;
-	case SENDDATA:
-	case INJECTDATA:
-	case WRITEDATA:
-	case INJECT_WRITEDATA:
-		return b->data;
-	default:
-		return true;
-	}
+	return fct_forms[form].data || (flags & FI_REMOTE_CQ_DATA);
 }
 
-static ssize_t post_message(struct before *b, enum what what, uint64_t flags,
-			    void *context)
+static bool sends(enum fct_form form)
 {
-	const struct iovec iov = {b->d.local.buf, 64};
-	const struct fi_msg msg = {
-		.msg_iov = &iov,
-		.desc = &b->d.local.desc,
-		.iov_count = 1,
-		.data = 5,
-		.context = context,
-	};
-
-	if (what == INJECT)
-		return fi_inject(b->c.ep, iov.iov_base, 8, 0);
-	if (what == INJECTDATA)
-		return fi_injectdata(b->c.ep, iov.iov_base, 8, 5, 0);
-	return fi_sendmsg(b->c.ep, &msg,
-			  flags | (what == SENDDATA ? FI_REMOTE_CQ_DATA : 0));
+	return form < FCT_RECV;
 }
 
-static ssize_t post_atomic(struct before *b, const struct fct_target *to, uint64_t flags,
-			   void *context)
+static bool possible(const struct before *b, enum fct_form form, uint64_t flags)
 {
-	struct fi_ioc ioc = {b->d.local.buf, 1};
-	struct fi_rma_ioc range = {to->addr, 1, to->key};
-	const struct fi_msg_atomic msg = {
-		.msg_iov = &ioc,
-		.desc = &b->d.local.desc,
-		.iov_count = 1,
-		.rma_iov = &range,
-		.rma_iov_count = 1,
-		.datatype = FI_UINT64,
-		.op = FI_SUM,
-		.context = context,
-	};
-
-	return fi_atomicmsg(b->c.ep, &msg, flags);
+	return form == FCT_ATOMICMSG ? b->atomics : b->data || !has_data(form, flags);
 }
 
-static ssize_t post_write(struct before *b, enum what what, const struct fct_target *to,
-			  size_t len, uint64_t flags, void *context)
-{
-	const struct iovec iov = {b->d.local.buf, len};
-	const struct fi_rma_iov range = {to->addr, len, to->key};
-	const struct fi_msg_rma msg = {
-		.msg_iov = &iov,
-		.desc = &b->d.local.desc,
-		.iov_count = 1,
-		.rma_iov = &range,
-		.rma_iov_count = 1,
-		.data = 5,
-		.context = context,
-	};
-
-	if (what == INJECT_WRITEDATA)
-		return fi_inject_writedata(b->c.ep, iov.iov_base, 8, 5, 0, to->addr,
-					   to->key);
-	return fi_writemsg(b->c.ep, &msg,
-			   flags | (what == WRITEDATA ? FI_REMOTE_CQ_DATA : 0));
-}
-
-static ssize_t post(struct before *b, enum what what, const struct fct_target *to,
+/* A call without flags has no more than eight bytes. */
+static ssize_t post(struct before *b, enum fct_form form, const struct fct_target *to,
 		    size_t len, uint64_t flags, void *context)
 {
-	if (sends(what))
-		return post_message(b, what, flags, context);
-	if (what == ATOMIC)
-		return post_atomic(b, to, flags, context);
-	return post_write(b, what, to, len, flags, context);
+	struct fct_op op = fct_durable_op(&b->d, form, 0, sends(form) ? 64 : len, flags);
+
+	if (!fct_forms[form].done)
+		op.len = 8;
+	if (form == FCT_ATOMICMSG)
+		op.len = 1;
+	op.addr = to->addr;
+	op.key = to->key;
+	op.data = 5;
+	op.ctx = context;
+	return fct_op_post(b->c.ep, &op);
 }
 
 /* A connection whose receives are in persistent memory, or not. */
@@ -153,54 +81,60 @@ static int pair_down(struct before *b)
 }
 
 /* The first of the pair, without a word of durability. */
-static int plain(struct before *b, enum what what, const struct fct_target *to)
+static int plain(struct before *b, enum fct_form form, uint64_t flags,
+		 const struct fct_target *to)
 {
 	struct durable *d = &b->d;
 	struct fi_cq_data_entry e;
 
-	FCT_POST(d->l.txcq, post(b, what, to, 64, FI_COMPLETION, &d->ctx[0]));
-	if (what == INJECT || what == INJECTDATA || what == INJECT_WRITEDATA)
-		return 0;
-	return fct_comp_any(d->l.txcq, &e, "the plain operation");
+	FCT_POST(d->l.txcq, post(b, form, to, 64, flags | FI_COMPLETION, &d->ctx[0]));
+	return fct_forms[form].done ? fct_comp_any(d->l.txcq, &e, "the plain operation")
+				    : 0;
 }
 
-/* The second: at one byte, at a word, at more. */
-static int fenced_ends(struct before *b, enum what what, size_t len)
+/* The operations of a pair: of the second one how many bytes. */
+struct what {
+	enum fct_form form;
+	uint64_t flags;
+	size_t len;
+};
+
+/* The second, fenced and durable. */
+static ssize_t post_fenced(struct before *b, const struct what *w)
+{
+	return post(b, w->form, &b->d.peer, w->len,
+		    w->flags | FI_FENCE | FI_COMMIT_COMPLETE | FI_COMPLETION,
+		    &b->d.ctx[1]);
+}
+
+static int fenced_ends(struct before *b, const struct what *w)
 {
 	struct durable *d = &b->d;
 	struct fi_cq_data_entry e;
 
-	FCT_POST(d->l.txcq,
-		 post(b, what, &d->peer, len,
-		      FI_FENCE | FI_COMMIT_COMPLETE | FI_COMPLETION, &d->ctx[1]));
+	FCT_POST(d->l.txcq, post_fenced(b, w));
 	FCT_DO(fct_comp_any(d->l.txcq, &e, "the fenced durable operation"));
 	FCT_TRUE(e.op_context == &d->ctx[1]);
 	return 0;
 }
 
-static int fenced_refused(struct before *b, enum what what, size_t len, int err)
+static int fenced_refused(struct before *b, const struct what *w, int err)
 {
-	struct durable *d = &b->d;
-
-	FCT_ERR((int)post(b, what, &d->peer, len,
-			  FI_FENCE | FI_COMMIT_COMPLETE | FI_COMPLETION, &d->ctx[1]),
-		err);
-	return fct_cq_quiet(d->l.txcq, "after a refused operation");
+	FCT_ERR((int)post_fenced(b, w), err);
+	return fct_cq_quiet(b->d.l.txcq, "after a refused operation");
 }
 
-static int fenced_fails(struct before *b, enum what what, size_t len)
+static int fenced_fails(struct before *b, const struct what *w)
 {
 	struct durable *d = &b->d;
 	struct fi_cq_err_entry err = {0};
 
-	FCT_POST(d->l.txcq,
-		 post(b, what, &d->peer, len,
-		      FI_FENCE | FI_COMMIT_COMPLETE | FI_COMPLETION, &d->ctx[1]));
+	FCT_POST(d->l.txcq, post_fenced(b, w));
 	FCT_DO(fct_comp_err(d->l.txcq, &err, "the fenced durable operation"));
 	FCT_TRUE(err.op_context == &d->ctx[1]);
 	FCT_EQ(err.err, FI_EOPNOTSUPP);
 	/* From now on this is known. */
-	return fenced_refused(b, what, len, -FI_EOPNOTSUPP);
+	return fenced_refused(b, w, -FI_EOPNOTSUPP);
 }
 
 static int durable_alone(struct before *b)
@@ -208,18 +142,26 @@ static int durable_alone(struct before *b)
 	struct durable *d = &b->d;
 	struct fi_cq_data_entry e;
 
-	FCT_POST(d->l.txcq, post(b, WRITE, &d->peer, 64,
+	FCT_POST(d->l.txcq, post(b, FCT_WRITEMSG, &d->peer, 64,
 				 FI_COMMIT_COMPLETE | FI_COMPLETION, &d->ctx[2]));
 	return fct_comp_any(d->l.txcq, &e, "a durable write that is not fenced");
 }
 
-static const enum what firsts[] = {SEND,  SENDDATA,  INJECT,	       INJECTDATA,
-				   WRITE, WRITEDATA, INJECT_WRITEDATA, ATOMIC};
-static const struct {
-	enum what what;
-	size_t len;
-} seconds[] = {{WRITE, 8}, {WRITE, 1000},   {WRITE, 0},
-	       {SEND, 64}, {WRITEDATA, 64}, {ATOMIC, 8}};
+static const struct what firsts[] = {
+	{.form = FCT_SENDMSG},	 {.form = FCT_SENDMSG, .flags = FI_REMOTE_CQ_DATA},
+	{.form = FCT_INJECT},	 {.form = FCT_INJECTDATA},
+	{.form = FCT_WRITEMSG},	 {.form = FCT_WRITEMSG, .flags = FI_REMOTE_CQ_DATA},
+	{.form = FCT_ATOMICMSG}, {.form = FCT_INJECT_WRITEDATA},
+};
+/* At one byte, at a word, at more. */
+static const struct what seconds[] = {
+	{.form = FCT_WRITEMSG, .len = 8},
+	{.form = FCT_WRITEMSG, .len = 1000},
+	{.form = FCT_WRITEMSG, .len = 0},
+	{.form = FCT_SENDMSG},
+	{.form = FCT_WRITEMSG, .flags = FI_REMOTE_CQ_DATA, .len = 64},
+	{.form = FCT_ATOMICMSG},
+};
 
 #define FIRSTS (sizeof(firsts) / sizeof(firsts[0]))
 #define SECONDS (sizeof(seconds) / sizeof(seconds[0]))
@@ -248,7 +190,8 @@ static int try_data(struct before *b)
 	b->data = 1;
 	FCT_DO(pair_up(b, true));
 	if (fct_is_client())
-		b->data = !post(b, WRITEDATA, &d->peer, 64, FI_COMPLETION, &d->ctx[0]);
+		b->data = !post(b, FCT_WRITEMSG, &d->peer, 64,
+				FI_REMOTE_CQ_DATA | FI_COMPLETION, &d->ctx[0]);
 	if (fct_is_client() && b->data)
 		FCT_DO(fct_comp_any(d->l.txcq, &e, "a write with data"));
 	FCT_DO(fct_exchange("remote CQ data", fct_is_client() ? &b->data : &server,
@@ -259,79 +202,60 @@ static int try_data(struct before *b)
 static int before_up(struct before *b)
 {
 	const struct fct_setup s = before_setup();
-	struct fct_target mine = {0};
 	size_t count;
 
 	*b = (struct before){0};
 	FCT_DO(fct_durable_up(&b->d, &s));
-	FCT_DO(fct_mem_alloc(&b->d.l, &b->mem, LEN,
-			     FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE));
-	mine = fct_mem_target(&b->d.l, &b->mem);
-	FCT_DO(fct_exchange("ordinary memory", &mine, &b->other, sizeof(mine)));
+	FCT_DO(fct_mem_expose(&b->d.l, &b->mem, LEN,
+			      FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE,
+			      &b->other));
 	b->atomics = (s.caps & FI_ATOMIC) &&
 		     !fi_atomicvalid(b->d.l.c.ep, FI_UINT64, FI_SUM, &count);
 	return try_data(b);
 }
 
-static int persistent_pair(struct before *b, size_t i, size_t j)
-{
-	fct_note("%zu, then %zu", i, j);
-	FCT_DO(pair_up(b, true));
-	if (fct_is_client()) {
-		FCT_DO(plain(b, firsts[i], &b->d.peer));
-		FCT_DO(fenced_ends(b, seconds[j].what, seconds[j].len));
-		FCT_DO(fenced_ends(b, WRITE, 8));
-	}
-	return pair_down(b);
-}
-
-FCT_CASE(before, "a fence makes operations of every kind before it durable")
-{
-	FCT_AUTO(fct_durable_end) struct before b = {0};
-	size_t i, j;
-
-	FCT_DO(before_up(&b));
-	for (i = 0; i < FIRSTS; i++) {
-		for (j = 0; j < SECONDS; j++) {
-			if (possible(&b, firsts[i]) && possible(&b, seconds[j].what))
-				FCT_DO(persistent_pair(&b, i, j));
-		}
-	}
-	return 0;
-}
-
 /* Where a fenced message goes matters too, and is said of that one anyhow. */
-static int volatile_pair(struct before *b, size_t i, size_t j)
+static int one_pair(struct before *b, const struct what *first, const struct what *second,
+		    bool persistent)
 {
-	const enum what second = seconds[j].what;
+	static const struct what word = {.form = FCT_WRITEMSG, .len = 8};
 
-	fct_note("%zu, then %zu", i, j);
-	FCT_DO(pair_up(b, false));
-	if (fct_is_client()) {
-		FCT_DO(plain(b, firsts[i], &b->other));
-		if (sends(firsts[i]))
-			FCT_DO(fenced_fails(b, second, seconds[j].len));
-		else
-			FCT_DO(fenced_refused(b, second, seconds[j].len, -FI_EOPNOTSUPP));
+	fct_note("%s, then %s", fct_forms[first->form].name,
+		 fct_forms[second->form].name);
+	FCT_DO(pair_up(b, persistent));
+	if (fct_is_client() && persistent) {
+		FCT_DO(plain(b, first->form, first->flags, &b->d.peer));
+		FCT_DO(fenced_ends(b, second));
+		FCT_DO(fenced_ends(b, &word));
+	} else if (fct_is_client()) {
+		FCT_DO(plain(b, first->form, first->flags, &b->other));
+		FCT_DO(sends(first->form) ? fenced_fails(b, second)
+					  : fenced_refused(b, second, -FI_EOPNOTSUPP));
 		FCT_DO(durable_alone(b));
 	}
 	return pair_down(b);
 }
 
-FCT_CASE(before_volatile, "a fence fails where something before it went to other memory")
+static int all_pairs(bool persistent)
 {
 	FCT_AUTO(fct_durable_end) struct before b = {0};
-	size_t i, j;
+	const struct what *i, *j;
 
 	FCT_DO(before_up(&b));
-	for (i = 0; i < FIRSTS; i++) {
-		for (j = 0; j < SECONDS; j++) {
-			if (possible(&b, firsts[i]) && possible(&b, seconds[j].what))
-				FCT_DO(volatile_pair(&b, i, j));
-		}
-	}
+	for (i = firsts; i < firsts + FIRSTS; i++)
+		for (j = seconds; j < seconds + SECONDS; j++)
+			if (possible(&b, i->form, i->flags) &&
+			    possible(&b, j->form, j->flags))
+				FCT_DO(one_pair(&b, i, j, persistent));
 	return 0;
 }
+
+FCT_CASE_CALL(before, "a fence makes operations of every kind before it durable",
+	      all_pairs(true))
+
+FCT_CASE_CALL(before_volatile,
+	      "a fence fails where something before it went to other memory",
+	      all_pairs(false))
 
 /* Only durable operations look at the upper half of a key. */
 FCT_CASE(before_damaged, "and where the key of something before it says nothing")
@@ -344,8 +268,8 @@ FCT_CASE(before_damaged, "and where the key of something before it says nothing"
 	damaged = b.d.peer;
 	damaged.key ^= 1ull << 60;
 	if (fct_is_client()) {
-		FCT_DO(plain(&b, WRITE, &damaged));
-		FCT_DO(fenced_refused(&b, WRITE, 8, -FI_EKEYREJECTED));
+		FCT_DO(plain(&b, FCT_WRITEMSG, 0, &damaged));
+		FCT_DO(fenced_refused(&b, &seconds[0], -FI_EKEYREJECTED));
 		FCT_DO(durable_alone(&b));
 	}
 	return pair_down(&b);

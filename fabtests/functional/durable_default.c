@@ -4,7 +4,6 @@
  * own is durable, and says so by its completion or, if it has none, by the endpoint's
  * counter.
  */
-#include <rdma/fi_atomic.h>
 #include <rdma/fi_ext_cairn.h>
 
 #include "durable.h"
@@ -13,89 +12,52 @@
 #define LEN 48u
 #define DATA 77u
 
-enum form {
-	WRITE,
-	WRITEV,
-	WRITEDATA,
-	INJECT_WRITE,
-	INJECT_WRITEDATA,
-	SEND,
-	SENDV,
-	SENDDATA,
-	INJECT,
-	INJECTDATA,
-	ATOMIC,
-	ATOMICV,
-	FETCH,
-	COMPARE,
-	INJECT_ATOMIC,
-	FORMS,
-};
+/* Those that can be durable and have no flags, atomics last. */
+static const enum fct_form forms[] = {
+	FCT_WRITE,  FCT_WRITEV,	 FCT_WRITEDATA, FCT_INJECT_WRITE, FCT_INJECT_WRITEDATA,
+	FCT_SEND,   FCT_SENDV,	 FCT_SENDDATA,	FCT_INJECT,	  FCT_INJECTDATA,
+	FCT_ATOMIC, FCT_ATOMICV, FCT_FETCH,	FCT_COMPARE,	  FCT_INJECT_ATOMIC};
+#define FORMS (sizeof(forms) / sizeof(forms[0]))
 
-static bool is_atomic(enum form form)
+static bool is_atomic(unsigned int i)
 {
-	return form >= ATOMIC;
+	return forms[i] >= FCT_ATOMIC;
 }
 
-static bool is_quiet(enum form form)
+static bool is_message(unsigned int i)
 {
-	return form == INJECT_WRITE || form == INJECT_WRITEDATA || form == INJECT ||
-	       form == INJECTDATA || form == INJECT_ATOMIC;
+	return forms[i] < FCT_RECV;
 }
 
 /* Does the target hear of it? */
-static bool announces(enum form form)
+static bool announces(unsigned int i)
 {
-	return (form >= SEND && form <= INJECTDATA) || form == WRITEDATA ||
-	       form == INJECT_WRITEDATA;
+	return is_message(i) || fct_forms[forms[i]].data;
 }
 
-static ssize_t post(struct durable *d, enum form form)
+static unsigned int used_forms(bool atomics)
 {
-	uint8_t *buf = d->local.buf + AT(form), *to = d->local.buf + 8192;
-	const uint64_t addr = d->peer.addr + AT(form), key = d->peer.key;
-	const struct iovec iov[] = {{buf, LEN / 2}, {buf + LEN / 2, LEN / 2}};
-	const struct fi_ioc ioc = {buf, 1};
-	void *desc = d->local.desc, *descs[] = {desc, desc};
-	struct fid_ep *ep = d->l.c.ep;
-	void *ctx = &d->ctx[form];
+	unsigned int n = 0;
 
-	switch (form) {
-	case WRITE:
-		return fi_write(ep, buf, LEN, desc, 0, addr, key, ctx);
-	case WRITEV:
-		return fi_writev(ep, iov, descs, 2, 0, addr, key, ctx);
-	case WRITEDATA:
-		return fi_writedata(ep, buf, LEN, desc, DATA, 0, addr, key, ctx);
-	case INJECT_WRITE:
-		return fi_inject_write(ep, buf, LEN, 0, addr, key);
-	case INJECT_WRITEDATA:
-		return fi_inject_writedata(ep, buf, LEN, DATA, 0, addr, key);
-	case SEND:
-		return fi_send(ep, buf, LEN, desc, 0, ctx);
-	case SENDV:
-		return fi_sendv(ep, iov, descs, 2, 0, ctx);
-	case SENDDATA:
-		return fi_senddata(ep, buf, LEN, desc, DATA, 0, ctx);
-	case INJECT:
-		return fi_inject(ep, buf, LEN, 0);
-	case INJECTDATA:
-		return fi_injectdata(ep, buf, LEN, DATA, 0);
-	case ATOMIC:
-		return fi_atomic(ep, buf, 1, desc, 0, addr, key, FI_UINT64, FI_SUM, ctx);
-	case ATOMICV:
-		return fi_atomicv(ep, &ioc, descs, 1, 0, addr, key, FI_UINT64, FI_SUM,
-				  ctx);
-	case FETCH:
-		return fi_fetch_atomic(ep, buf, 1, desc, to, desc, 0, addr, key,
-				       FI_UINT64, FI_SUM, ctx);
-	case COMPARE:
-		/* Compared with the zero that is there. */
-		return fi_compare_atomic(ep, buf, 1, desc, to + 64, desc, to, desc, 0,
-					 addr, key, FI_UINT64, FI_CSWAP, ctx);
-	default:
-		return fi_inject_atomic(ep, buf, 1, 0, addr, key, FI_UINT64, FI_SUM);
-	}
+	while (n < FORMS && (atomics || !is_atomic(n)))
+		n++;
+	return n;
+}
+
+static ssize_t post(struct durable *d, unsigned int i)
+{
+	uint8_t *to = d->local.buf + 8192;
+	struct fct_op op = fct_durable_op(d, forms[i], AT(i), is_atomic(i) ? 1 : LEN, 0);
+
+	op.pieces = 2;
+	op.data = DATA;
+	op.ctx = &d->ctx[i];
+	op.result = to;
+	/* Compared with the zero that is there. */
+	op.compare = to + 64;
+	if (forms[i] == FCT_COMPARE)
+		op.op = FI_CSWAP;
+	return fct_op_post(d->l.c.ep, &op);
 }
 
 /* Receives of the server, in the other half of its memory, where messages then are. */
@@ -113,31 +75,24 @@ static int receive(struct durable *d)
 	return 0;
 }
 
-/* What the form was to bring, and where. */
-static int arrived(struct durable *d, enum form form, unsigned int message)
-{
-	const uint8_t *at = form >= SEND && form <= INJECTDATA
-				    ? d->mem + DURABLE_MAX + AT(message)
-				    : d->mem + AT(form);
-	const size_t len = is_atomic(form) ? sizeof(uint64_t) : LEN;
-
-	return fct_compare(at, len, 20, AT(form), "what the call wrote");
-}
-
 static int all_arrived(struct durable *d, bool atomics)
 {
 	struct fi_cq_data_entry e;
 	unsigned int form, message = 0;
+	const uint8_t *at;
 
-	for (form = 0; form < (atomics ? FORMS : ATOMIC); form++) {
+	for (form = 0; form < used_forms(atomics); form++) {
 		if (!announces(form))
 			continue;
 		FCT_DO(fct_comp_any(d->l.rxcq, &e, "what the target is told"));
 		FCT_TRUE(e.op_context == &d->ctx[message++]);
 	}
 	FCT_DO(fct_barrier("all are durable"));
-	for (form = message = 0; form < (atomics ? FORMS : ATOMIC); form++) {
-		FCT_DO(arrived(d, form, message));
+	for (form = message = 0; form < used_forms(atomics); form++) {
+		at = is_message(form) ? d->mem + DURABLE_MAX + AT(message)
+				      : d->mem + AT(form);
+		FCT_DO(fct_compare(at, is_atomic(form) ? sizeof(uint64_t) : LEN, 20,
+				   AT(form), fct_forms[forms[form]].name));
 		message += announces(form);
 	}
 	return 0;
@@ -165,10 +120,10 @@ static int each_form(struct durable *d, struct fid_cntr *done, bool atomics)
 	struct fi_cq_data_entry e;
 	unsigned int form;
 
-	for (form = 0; form < (atomics ? FORMS : ATOMIC); form++) {
+	for (form = 0; form < used_forms(atomics); form++) {
 		fct_doing("a call form");
 		FCT_POST(d->l.txcq, post(d, form));
-		if (!is_quiet(form)) {
+		if (fct_forms[forms[form]].done) {
 			FCT_DO(fct_comp_any(d->l.txcq, &e, "a durable operation"));
 			FCT_TRUE(e.op_context == &d->ctx[form]);
 		}
@@ -182,19 +137,9 @@ static int each_form(struct durable *d, struct fid_cntr *done, bool atomics)
 
 static struct fid_cntr *done;
 
-static int open_counter(struct fct_link *l)
-{
-	struct fi_cntr_attr attr = {.events = FI_CNTR_EVENTS_COMP,
-				    .wait_obj = FI_WAIT_UNSPEC};
-
-	FCT_CALL(fi_cntr_open(l->domain, &attr, &done, NULL));
-	return fct_keep(l, &done->fid);
-}
-
 static int bind_counter(struct fct_link *l, struct fct_conn *c)
 {
-	FCT_CALL(fi_ep_bind(c->ep, &done->fid, FI_WRITE | FI_READ | FI_SEND));
-	return 0;
+	return fct_durable_counter(l, c, FI_WRITE | FI_READ | FI_SEND, &done);
 }
 
 FCT_CASE(default_forms, "every call form without flags of its own, durable by default")
@@ -208,7 +153,6 @@ FCT_CASE(default_forms, "every call form without flags of its own, durable by de
 	s.tx_op_flags = FI_COMMIT_COMPLETE;
 	s.cq_data_size = 4;
 	s.mode = FI_RX_CQ_DATA;
-	s.open = open_counter;
 	s.bind = bind_counter;
 	FCT_DO(fct_durable_up(&d, &s));
 	atomics = !fi_atomicvalid(d.l.c.ep, FI_UINT64, FI_SUM, &count);

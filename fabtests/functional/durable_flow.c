@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Many at a time, ways of waiting, and targets that are busy, idle or stopped. */
-#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "durable.h"
@@ -85,11 +83,9 @@ FCT_CASE(passive, "to a target that calls nothing")
 }
 
 /* The write ends although the client does nothing but sleep at the descriptor. */
-static int asleep(struct durable *d, int fd, unsigned int i)
+static int asleep(struct durable *d, unsigned int i)
 {
-	struct fid *fids[] = {&d->l.txcq->fid};
 	struct fi_cq_data_entry e;
-	struct pollfd pfd = {.fd = fd, .events = POLLIN};
 	struct fct_wait w;
 	ssize_t n;
 
@@ -98,8 +94,7 @@ static int asleep(struct durable *d, int fd, unsigned int i)
 				  &d->ctx[i % 64]));
 	fct_wait_init(&w, "a durable write, at the descriptor");
 	while ((n = fi_cq_read(d->l.txcq, &e, 1)) == -FI_EAGAIN) {
-		if (!fi_trywait(d->l.fabric, fids, 1))
-			poll(&pfd, 1, 1000);
+		FCT_DO(fct_sleep(&d->l, &d->l.txcq->fid, 1000));
 		FCT_DO(fct_wait_check(&w));
 	}
 	FCT_EQ(n, 1);
@@ -112,13 +107,11 @@ FCT_CASE(wait_fd, "a descriptor wakes up when they are durable")
 	struct fct_setup s = fct_durable_setup();
 	FCT_AUTO(fct_durable_end) struct durable d = {0};
 	unsigned int i;
-	int fd;
 
 	s.cq_wait = FI_WAIT_FD;
 	FCT_DO(fct_durable_up(&d, &s));
-	FCT_CALL(fi_control(&d.l.txcq->fid, FI_GETWAIT, &fd));
 	for (i = 0; fct_is_client() && i < 100; i++)
-		FCT_DO(asleep(&d, fd, i));
+		FCT_DO(asleep(&d, i));
 	return fct_barrier("done");
 }
 
@@ -146,19 +139,9 @@ FCT_CASE(endpoints, "four connections of one completion queue")
 
 static struct fid_cntr *written;
 
-static int open_counter(struct fct_link *l)
-{
-	struct fi_cntr_attr attr = {.events = FI_CNTR_EVENTS_COMP,
-				    .wait_obj = FI_WAIT_UNSPEC};
-
-	FCT_CALL(fi_cntr_open(l->domain, &attr, &written, NULL));
-	return fct_keep(l, &written->fid);
-}
-
 static int bind_counter(struct fct_link *l, struct fct_conn *c)
 {
-	FCT_CALL(fi_ep_bind(c->ep, &written->fid, FI_WRITE));
-	return 0;
+	return fct_durable_counter(l, c, FI_WRITE, &written);
 }
 
 FCT_CASE(counters, "counters count at durability")
@@ -169,7 +152,6 @@ FCT_CASE(counters, "counters count at durability")
 
 	s.tx_bind = FI_SELECTIVE_COMPLETION;
 	s.tx_op_flags = FI_COMMIT_COMPLETE;
-	s.open = open_counter;
 	s.bind = bind_counter;
 	FCT_DO(fct_durable_up(&d, &s));
 	fct_fill(d.local.buf, 4096, 9);
@@ -195,34 +177,15 @@ struct place {
 	int32_t pid;
 };
 
-/* Has the process noticed the signal? */
-static bool stands_still(int32_t pid)
-{
-	char path[64], state = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	f = fopen(path, "r");
-	if (!f)
-		return false;
-	if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
-		state = 0;
-	fclose(f);
-	return state == 'T';
-}
-
 /* The write that needs the target ends, with an error if it is not durable; a plain one
  * is not concerned. */
 static int write_to_stopped(struct durable *d, int32_t pid)
 {
 	struct fi_cq_err_entry err = {0};
 	struct fi_cq_data_entry e;
-	struct fct_wait w;
 	int ret;
 
-	fct_wait_init(&w, "the target to stand still");
-	while (!stands_still(pid))
-		FCT_DO(fct_wait_again(&w));
+	FCT_DO(fct_child_still(pid));
 	FCT_POST(d->l.txcq, fct_durable_post(d, 0, 64, FI_COMMIT_COMPLETE | FI_COMPLETION,
 					     &d->ctx[0]));
 	ret = fct_cq_next(d->l.txcq, &e, "the durable write");

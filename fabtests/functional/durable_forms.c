@@ -1,45 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Calls, sizes, and durable operations beside others. */
-#include <rdma/fi_atomic.h>
-
 #include "durable.h"
 
 static const size_t sizes[] = {1, 7, 8, 64, 65, 256, 257, 4096, 65537, DURABLE_MAX};
 #define N_SIZES (sizeof(sizes) / sizeof(sizes[0]))
 
-static ssize_t post_write(struct durable *d, size_t len)
+static int each_size(struct durable *d, enum fct_form form, uint64_t flags)
 {
-	return fi_write(d->l.c.ep, d->local.buf, len, d->local.desc, 0, d->peer.addr,
-			d->peer.key, &d->ctx[0]);
-}
-
-static ssize_t post_writev(struct durable *d, size_t len)
-{
-	const struct iovec iov[] = {{d->local.buf, len / 3},
-				    {d->local.buf + len / 3, len - len / 3}};
-	void *desc[] = {d->local.desc, d->local.desc};
-
-	return fi_writev(d->l.c.ep, iov, desc, 2, 0, d->peer.addr, d->peer.key,
-			 &d->ctx[0]);
-}
-
-static ssize_t post_msg(struct durable *d, size_t len)
-{
-	return fct_durable_post(d, 0, len, FI_COMMIT_COMPLETE, &d->ctx[0]);
-}
-
-static int each_size(struct durable *d, ssize_t (*post)(struct durable *, size_t))
-{
-	struct fi_cq_data_entry e;
+	struct fct_op op;
 	size_t i;
 
 	for (i = 0; i < N_SIZES; i++) {
 		fct_fill(d->local.buf, DURABLE_MAX, i);
-		if (fct_is_client()) {
-			FCT_POST(d->l.txcq, post(d, sizes[i]));
-			FCT_DO(fct_comp(d->l.txcq, &d->ctx[0], FI_RMA | FI_WRITE, &e,
-					"the durable write"));
-		}
+		op = fct_durable_op(d, form, 0, sizes[i], flags);
+		op.pieces = form == FCT_WRITEV ? 2 : 1;
+		if (fct_is_client())
+			FCT_DO(fct_op_do(d->l.c.ep, d->l.txcq, &op));
 		FCT_DO(fct_durable_check(d, sizes[i], i));
 	}
 	return 0;
@@ -51,7 +27,7 @@ FCT_CASE(forms, "every call and size, durable by its flag")
 	FCT_AUTO(fct_durable_end) struct durable d = {0};
 
 	FCT_DO(fct_durable_up(&d, &s));
-	return each_size(&d, post_msg);
+	return each_size(&d, FCT_WRITEMSG, FI_COMMIT_COMPLETE);
 }
 
 FCT_CASE(defaults, "every call, durable by the endpoint's flags")
@@ -61,8 +37,8 @@ FCT_CASE(defaults, "every call, durable by the endpoint's flags")
 
 	s.tx_op_flags = FI_COMMIT_COMPLETE;
 	FCT_DO(fct_durable_up(&d, &s));
-	FCT_DO(each_size(&d, post_write));
-	return each_size(&d, post_writev);
+	FCT_DO(each_size(&d, FCT_WRITE, 0));
+	return each_size(&d, FCT_WRITEV, 0);
 }
 
 FCT_CASE(inject, "what is injected is durable behind the next fence")
@@ -84,22 +60,9 @@ FCT_CASE(inject, "what is injected is durable behind the next fence")
 
 static int add(struct durable *d, uint64_t flags)
 {
-	struct fi_ioc ioc = {d->local.buf, 1};
-	struct fi_rma_ioc range = {d->peer.addr, 1, d->peer.key};
-	const struct fi_msg_atomic msg = {
-		.msg_iov = &ioc,
-		.desc = &d->local.desc,
-		.iov_count = 1,
-		.rma_iov = &range,
-		.rma_iov_count = 1,
-		.datatype = FI_UINT64,
-		.op = FI_SUM,
-		.context = &d->ctx[0],
-	};
-	struct fi_cq_data_entry e;
+	const struct fct_op op = fct_durable_op(d, FCT_ATOMICMSG, 0, 1, flags);
 
-	FCT_POST(d->l.txcq, fi_atomicmsg(d->l.c.ep, &msg, flags));
-	return fct_comp(d->l.txcq, &d->ctx[0], FI_ATOMIC | FI_WRITE, &e, "the atomic");
+	return fct_op_do(d->l.c.ep, d->l.txcq, &op);
 }
 
 FCT_CASE(atomics, "atomics that are durable")

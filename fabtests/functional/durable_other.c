@@ -21,7 +21,6 @@ static int up(struct other *o)
 	if (fct_is_server()) {
 		FCT_DO(fct_mem_alloc(&o->d.l, &o->mem, 65536,
 				     FI_REMOTE_READ | FI_REMOTE_WRITE));
-		memset(o->mem.buf, 0, 65536);
 		mine = fct_mem_target(&o->d.l, &o->mem);
 	}
 	FCT_DO(fct_exchange("ordinary region", &mine, &o->plain, sizeof(mine)));
@@ -48,11 +47,8 @@ static int fails(struct durable *d, size_t len, uint64_t flags)
 
 static int untouched(struct other *o, const uint8_t *mem, size_t len)
 {
-	size_t i;
-
 	FCT_DO(fct_barrier("it has failed"));
-	for (i = 0; fct_is_server() && i < len; i++)
-		FCT_EQ(mem[i], 0);
+	FCT_TRUE(fct_is_client() || fct_all(mem, len, 0));
 	return fct_barrier("looked at");
 }
 

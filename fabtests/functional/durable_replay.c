@@ -65,19 +65,17 @@ static int post_receives(struct durable *d)
 static int send_replay_format(struct durable *d, unsigned int i)
 {
 	uint8_t *buf = d->local.buf + (size_t)i * STRIDE;
-	const struct iovec iov = {buf, FI_CAIRN_REPLAY_HEADER + length(i)};
-	const struct fi_msg msg = {.msg_iov = &iov,
-				   .desc = &d->local.desc,
-				   .iov_count = 1,
-				   .context = &d->ctx[i]};
+	struct fct_op op = fct_durable_op(d, FCT_SENDMSG, (size_t)i * STRIDE,
+					  FI_CAIRN_REPLAY_HEADER + length(i),
+					  FI_COMMIT_COMPLETE | FI_COMPLETION);
 	struct fi_cairn_ops_replay *ops;
 
 	FCT_DO(replay_ops(d, &ops));
 	fct_fill(buf + FI_CAIRN_REPLAY_HEADER, length(i), i);
 	FCT_CALL(ops->write_header(buf, buf + FI_CAIRN_REPLAY_HEADER, length(i),
 				   FIRST + i));
-	FCT_POST(d->l.txcq,
-		 fi_sendmsg(d->l.c.ep, &msg, FI_COMMIT_COMPLETE | FI_COMPLETION));
+	op.ctx = &d->ctx[i];
+	FCT_POST(d->l.txcq, fct_op_post(d->l.c.ep, &op));
 	return 0;
 }
 

@@ -45,24 +45,17 @@ static int expose(struct durable *d, bool pmem, struct fct_target *mine)
 	}
 	FCT_DO(fct_pmem_map(&d->mem));
 	memset(exposed(d), 0, LEN);
-	FCT_CALL(fi_mr_reg(d->l.domain, exposed(d), DURABLE_LEN / 2,
-			   FI_REMOTE_READ | FI_REMOTE_WRITE, 0, fct.next_key++,
-			   FI_RMA_PMEM, &d->mr, NULL));
-	*mine = (struct fct_target){.addr = (uintptr_t)exposed(d),
-				    .len = DURABLE_LEN / 2,
-				    .key = fi_mr_key(d->mr)};
-	return 0;
+	return fct_pmem_reg(&d->l, exposed(d), DURABLE_LEN / 2,
+			    FI_REMOTE_READ | FI_REMOTE_WRITE, &d->mr, mine);
 }
 
 static ssize_t post_send(struct durable *d, uint64_t flags)
 {
-	const struct iovec iov = {d->local.buf + LEN, LEN};
-	const struct fi_msg msg = {.msg_iov = &iov,
-				   .desc = &d->local.desc,
-				   .iov_count = 1,
-				   .context = &d->ctx[1]};
+	struct fct_op op =
+		fct_durable_op(d, FCT_SENDMSG, LEN, LEN, flags | FI_COMPLETION);
 
-	return fi_sendmsg(d->l.c.ep, &msg, flags | FI_COMPLETION);
+	op.ctx = &d->ctx[1];
+	return fct_op_post(d->l.c.ep, &op);
 }
 
 /* A write that is durable after all, by what the device alone does, or refused. */
@@ -92,8 +85,7 @@ static int initiate(struct durable *d, const struct side *mine, const struct sid
 		FCT_DO(fct_cq_quiet(d->l.txcq, "after a refused message"));
 		FCT_DO(try_write(d, peer));
 	}
-	FCT_POST(d->l.txcq, fct_durable_post(d, 0, LEN, FI_COMPLETION, &d->ctx[0]));
-	FCT_DO(fct_comp(d->l.txcq, &d->ctx[0], FI_RMA | FI_WRITE, &e, "the plain write"));
+	FCT_DO(fct_durable_write(d, 0, LEN, 0));
 	FCT_POST(d->l.txcq, post_send(d, 0));
 	FCT_DO(fct_comp(d->l.txcq, &d->ctx[1], FI_SEND | FI_MSG, &e,
 			"the plain message"));

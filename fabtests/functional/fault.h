@@ -96,6 +96,8 @@ int fct_scene_in_flight(struct scene *s); /* operations that will not end */
 int fct_scene_message(struct scene *s);	  /* one, there and acknowledged */
 int fct_scene_transfers(struct scene *s); /* one of each kind */
 int fct_scene_ends(struct scene *s);	  /* a refusal, and a shutdown */
+/* All that was posted has completed. */
+bool fct_scene_ended(const struct scene *s);
 /* ---- fault_dgram.c ---- */
 
 /* A whole life of a datagram endpoint, which sends to itself and to a group: then

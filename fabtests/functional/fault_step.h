@@ -27,7 +27,6 @@ void fct_scene_look(struct scene *s);
 int fct_scene_until(struct scene *s, const char *what,
 		    bool (*there)(const struct scene *s));
 /* Has all ended that was posted? */
-bool fct_scene_ended(const struct scene *s);
 
 /* A call that belongs to the scene: nothing is called once an error was told. */
 #define STEP(s, call)                                                      \

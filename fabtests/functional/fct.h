@@ -185,6 +185,9 @@ int fct_enter_netns(const char *path);
 
 /* Returns 0, 1 (help or list was printed: exit 0) or < 0 (a message was printed). */
 int fct_parse(struct fct_opts *o, int argc, char **argv, const struct fct_prog *prog);
+/* The number in an option's value, which may end in K or M; 0: it is none from least, at
+ * least 1, to most (a message was printed). */
+uint64_t fct_number(const char *text, uint64_t least, uint64_t most);
 
 /* ---- fct_report.c: results ---- */
 
@@ -331,11 +334,63 @@ void fct_wait_init(struct fct_wait *w, const char *what);
 int fct_wait_again(struct fct_wait *w);
 /* The same after a wait of the caller's own: only looks at the deadline and the peer. */
 int fct_wait_check(struct fct_wait *w);
+/*
+ * As long as the condition holds, looks: 1, 0: nothing was there, < 0: recorded, and -1
+ * is returned. What is waited for is given time again whenever there was something.
+ */
+#define FCT_WAIT_WHILE(condition, waited_for, look)             \
+	do {                                                    \
+		struct fct_wait w_;                             \
+		int ret_;                                       \
+                                                                \
+		fct_wait_init(&w_, waited_for);                 \
+		while (condition) {                             \
+			FCT_GET(ret_, look);                    \
+			if (ret_)                               \
+				fct_wait_init(&w_, waited_for); \
+			else                                    \
+				FCT_DO(fct_wait_again(&w_));    \
+		}                                               \
+	} while (0)
 void fct_watchdog(void); /* starts the deadline of the whole run */
 void fct_watchdog_stop(void);
 void fct_doing(const char *what); /* for the watchdog's message; what must live on */
 const char *fct_doing_what(void);
 unsigned int fct_time_scale(void);
+
+/* ---- fct_used.c: what a process has ---- */
+
+int fct_descriptors(void);
+/* KiB of a process' memory, by a name of /proc/PID/status: "VmRSS", "RssAnon"; < 0:
+ * unknown. */
+long fct_memory_kib(pid_t pid, const char *name);
+
+/* ---- fct_child.c: processes that a case starts ---- */
+
+/* What came of one, in memory that it shares. */
+struct fct_outcome {
+	enum fct_result result;
+	bool followed;
+	char why[FCT_WHY_LEN];
+};
+
+/* Zeroed, and for all processes; to be unmapped. NULL: recorded. */
+void *fct_child_memory(size_t len);
+/* As fork(2), < 0 being recorded; the new process ends with its parent, and has a
+ * deadline of its own. */
+pid_t fct_child(void);
+/* Ends it, without a control channel. */
+_Noreturn void fct_child_end(struct fct_outcome *o);
+/* For the parent: its end is the case's result. o: NULL for one that says nothing. */
+int fct_child_result(const char *name, const struct fct_outcome *o, int how);
+/* The same after its end. */
+int fct_child_join(pid_t pid, const char *name, const struct fct_outcome *o);
+/* Waits for one of them, whose pid is 0 from then on. */
+int fct_child_next(pid_t *pids, uint32_t count, uint32_t *which, int *how);
+/* Until the process, which was told to stop, stands still. */
+int fct_child_still(pid_t pid);
+/* Ends those that still run. */
+void fct_child_kill(pid_t *pids, uint32_t count);
 
 /* ---- fct_progress.c ---- */
 

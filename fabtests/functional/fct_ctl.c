@@ -246,6 +246,7 @@ void fct_ctl_close(void)
 	}
 	free(fct.partial);
 	fct.partial = NULL;
+	fct.partial_len = 0;
 	if (fct.ctl >= 0)
 		close(fct.ctl);
 	fct.ctl = -1;

@@ -1,40 +1,45 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reading event and completion queues under a deadline. */
+#include <poll.h>
+
 #include "fct_fabric.h"
 
-static int read_eq_err(struct fid_eq *eq, struct fct_event *e)
+int fct_eq_look(struct fid_eq *eq, struct fct_event *e)
 {
-	int ret;
+	ssize_t n;
 
-	memset(&e->err, 0, sizeof(e->err));
-	e->err.err_data = e->err_data;
-	e->err.err_data_size = sizeof(e->err_data);
-	ret = (int)fi_eq_readerr(eq, &e->err, 0);
-	if (ret != (int)sizeof(e->err))
-		return fct_fail("fi_eq_readerr after -FI_EAVAIL returned %d", ret);
+	e->event = 0;
+	e->len = 0;
+	n = fi_eq_read(eq, &e->event, e->room, sizeof(e->room), 0);
+	if (n == -FI_EAGAIN)
+		return 0;
+	if (n == -FI_EAVAIL) {
+		memset(&e->err, 0, sizeof(e->err));
+		e->err.err_data = e->err_data;
+		e->err.err_data_size = sizeof(e->err_data);
+		n = fi_eq_readerr(eq, &e->err, 0);
+		if (n == (ssize_t)sizeof(e->err))
+			return 2;
+		return fct_fail("fi_eq_readerr after -FI_EAVAIL returned %zd", n);
+	}
+	if (n < 0)
+		return fct_fail("fi_eq_read returned %zd (%s)", n, fi_strerror((int)-n));
+	if ((size_t)n > sizeof(struct fi_eq_cm_entry))
+		e->len = (size_t)n - sizeof(struct fi_eq_cm_entry);
 	return 1;
 }
 
 int fct_eq_next(struct fid_eq *eq, struct fct_event *e, const char *what)
 {
 	struct fct_wait w;
-	ssize_t n;
+	int ret;
 
-	memset(e, 0, sizeof(*e));
 	fct_wait_init(&w, what);
-	while ((n = fi_eq_read(eq, &e->event, e->room, sizeof(e->room), 0)) ==
-	       -FI_EAGAIN) {
+	while (!(ret = fct_eq_look(eq, e))) {
 		fct_progress();
-		if (fct_wait_again(&w))
-			return -1;
+		FCT_DO(fct_wait_again(&w));
 	}
-	if (n == -FI_EAVAIL)
-		return read_eq_err(eq, e);
-	if (n < 0)
-		return fct_fail("fi_eq_read returned %zd (%s)", n, fi_strerror((int)-n));
-	if ((size_t)n > sizeof(struct fi_eq_cm_entry))
-		e->len = (size_t)n - sizeof(struct fi_eq_cm_entry);
-	return 0;
+	return ret < 0 ? ret : ret - 1;
 }
 
 static const char *event_name(uint32_t event)
@@ -67,6 +72,35 @@ int fct_eq_expect(struct fid_eq *eq, uint32_t event, fid_t fid, struct fct_event
 	return 0;
 }
 
+int fct_eq_peek(struct fid_eq *eq, uint32_t event, struct fct_event *e)
+{
+	struct fct_wait w;
+	ssize_t n;
+
+	fct_wait_init(&w, "an event to be seen by FI_PEEK");
+	while ((n = fi_eq_read(eq, &e->event, e->room, sizeof(e->room), FI_PEEK)) ==
+	       -FI_EAGAIN) {
+		fct_progress();
+		FCT_DO(fct_wait_again(&w));
+	}
+	FCT_CALL(n);
+	FCT_EQ(e->event, event);
+	return 0;
+}
+
+int fct_eq_quiet(struct fid_eq *eq, const char *when)
+{
+	struct fct_event e;
+	int ret;
+
+	fct_progress();
+	FCT_GET(ret, fct_eq_look(eq, &e));
+	if (!ret)
+		return 0;
+	return fct_fail("%s: unexpected event %s", when,
+			ret == 2 ? fi_strerror(e.err.err) : event_name(e.event));
+}
+
 int fct_eq_expect_err(struct fid_eq *eq, fid_t fid, struct fct_event *e)
 {
 	int ret = fct_eq_next(eq, e, "an error event");
@@ -78,6 +112,25 @@ int fct_eq_expect_err(struct fid_eq *eq, fid_t fid, struct fct_event *e)
 	if (fid && e->err.fid != fid)
 		return fct_fail("the error entry has the wrong fid");
 	return 0;
+}
+
+int fct_cq_look(struct fid_cq *cq, struct fi_cq_data_entry *e, int *err)
+{
+	struct fi_cq_err_entry entry = {0};
+	ssize_t n = fi_cq_read(cq, e, 1);
+
+	*err = 0;
+	if (n == -FI_EAGAIN)
+		return 0;
+	if (n == -FI_EAVAIL) {
+		n = fi_cq_readerr(cq, &entry, 0);
+		*err = entry.err;
+		e->op_context = entry.op_context;
+		e->flags = entry.flags;
+		if (n == 1 && entry.err <= 0)
+			return fct_fail("fi_cq_readerr gives error %d", entry.err);
+	}
+	return n == 1 ? 1 : fct_fail("fi_cq_read or fi_cq_readerr returned %zd", n);
 }
 
 int fct_cq_next(struct fid_cq *cq, struct fi_cq_data_entry *e, const char *what)
@@ -158,6 +211,20 @@ int fct_comp_err(struct fid_cq *cq, struct fi_cq_err_entry *err, const char *wha
 		return fct_fail("%s: fi_cq_readerr after -FI_EAVAIL returned %zd", what,
 				n);
 	return 0;
+}
+
+int fct_sleep(struct fct_link *l, fid_t fid, int ms)
+{
+	struct pollfd pfd = {.events = POLLIN};
+	int ret = fi_trywait(l->fabric, &fid, 1);
+
+	if (ret == -FI_EAGAIN)
+		return 0;
+	FCT_CALL(ret);
+	FCT_CALL(fi_control(fid, FI_GETWAIT, &pfd.fd));
+	ret = poll(&pfd, 1, ms);
+	FCT_TRUE(ret >= 0);
+	return !ret;
 }
 
 int fct_cq_quiet(struct fid_cq *cq, const char *when)

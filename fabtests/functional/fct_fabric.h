@@ -77,6 +77,15 @@ struct fct_peer {
 	uint64_t data_progress;
 };
 
+struct fct_mem {
+	struct fct_mem *next;
+	bool allocated; /* by fct_mem_alloc */
+	uint8_t *buf;
+	size_t len;
+	struct fid_mr *mr;
+	void *desc;
+};
+
 struct fct_link {
 	struct fct_setup s;
 	struct fi_info *info; /* client: for the connection; server: for listening */
@@ -84,6 +93,7 @@ struct fct_link {
 	struct fid_domain *domain;
 	struct fid_eq *eq;
 	struct fid_pep *pep;	    /* server */
+	struct fid_av *av;	    /* of endpoints without connections */
 	struct fid_cq *txcq, *rxcq; /* the same unless s.split_cq */
 	char node[64], service[16]; /* where the server listens */
 	struct fct_conn c;	    /* the first connection */
@@ -94,19 +104,11 @@ struct fct_link {
 	 */
 	struct fct_conn *conns;
 	struct fct_mem *mems;
+	struct fct_mem message; /* fct_conn_message's */
 	struct fid_cq *cqs[FCT_MAX_CQS];
 	int n_cqs;
 	fid_t kept[FCT_MAX_KEPT]; /* what else the case opened on the domain: fct_keep */
 	int n_kept;
-};
-
-struct fct_mem {
-	struct fct_mem *next;
-	bool allocated; /* by fct_mem_alloc */
-	uint8_t *buf;
-	size_t len;
-	struct fid_mr *mr;
-	void *desc;
 };
 
 /* Persistent memory for tests: what FI_CAIRN_PMEM names, a devdax or a file. */
@@ -159,6 +161,8 @@ struct fct_where {
 int fct_where_hear(struct fct_where *where);
 int fct_link_open_alone(struct fct_link *l, const struct fct_setup *s,
 			const struct fct_where *where);
+/* The link's passive endpoint, and where it listens. */
+int fct_listen(struct fct_link *l, struct fct_where *where);
 /* Listens, in a process that tells others where by a way of its own. */
 int fct_link_listen_alone(struct fct_link *l, const struct fct_setup *s,
 			  struct fct_where *where);
@@ -168,12 +172,21 @@ int fct_link_listen_alone(struct fct_link *l, const struct fct_setup *s,
  * fits. s: NULL for messages and all defaults.
  */
 int fct_link_open(struct fct_link *l, const struct fct_setup *s);
+/*
+ * For endpoints without connections: up to and including queues and an address vector, on
+ * both sides; with an event queue where insertions or joins are events. Endpoints are
+ * opened by fct_ep_new.
+ */
+int fct_plain_open(struct fct_link *l, const struct fct_setup *s, const char *node,
+		   const struct fi_av_attr *av);
 int fct_cq_open(struct fct_link *l, size_t size, enum fi_cq_format format,
 		enum fi_wait_obj wait, struct fid_cq **cq);
 /* fct_link_down closes it, after the connections. */
 int fct_keep(struct fct_link *l, fid_t fid);
-/* An endpoint on info with everything bound and enabled; info stays the caller's. */
+/* An endpoint on info with everything bound and enabled; info stays the caller's. The
+ * same on a copy of the link's info. */
 int fct_ep_open(struct fct_link *l, struct fct_conn *c, struct fi_info *info);
+int fct_ep_new(struct fct_link *l, struct fct_conn *c);
 /*
  * The parts of connecting, of which fct_conn_up is all. fct_conn_open: the client enables
  * an endpoint and starts connecting, the server waits for the request and enables an
@@ -181,9 +194,17 @@ int fct_ep_open(struct fct_link *l, struct fct_conn *c, struct fi_info *info);
  * Receives may be posted between the two.
  */
 int fct_conn_open(struct fct_link *l, struct fct_conn *c);
+/* Both halves of fct_conn_open: fi_connect with data, and an endpoint for a request that
+ * was read. */
+int fct_conn_ask(struct fct_link *l, struct fct_conn *c, const void *data, size_t len);
+int fct_conn_take(struct fct_link *l, struct fct_conn *c, struct fi_info *info);
 int fct_conn_finish(struct fct_link *l, struct fct_conn *c);
 int fct_conn_up(struct fct_link *l, struct fct_conn *c);
 int fct_conn_close(struct fct_link *l, struct fct_conn *c);
+/* The open connection whose endpoint this is; NULL: none. */
+struct fct_conn *fct_conn_of(struct fct_link *l, fid_t fid);
+/* One message from the client to the server over this connection; both sides call it. */
+int fct_conn_message(struct fct_link *l, struct fct_conn *c, uint64_t seed);
 /* All of it: open, connect, exchange struct fct_peer. */
 int fct_link_up(struct fct_link *l, const struct fct_setup *s);
 /*
@@ -210,8 +231,14 @@ int fct_mem_reg(struct fct_link *l, struct fct_mem *m, void *buf, size_t len,
 		uint64_t access);
 int fct_mem_unreg(struct fct_link *l, struct fct_mem *m);
 struct fct_target fct_mem_target(const struct fct_link *l, const struct fct_mem *m);
+/* Both sides: memory that the peer may access, and what the peer has of that kind. */
+int fct_mem_expose(struct fct_link *l, struct fct_mem *m, size_t len, uint64_t access,
+		   struct fct_target *peer);
 /* Maps FCT_PMEM_LEN bytes of it, for the caller to unmap; without it, skips the case. */
 int fct_pmem_map(uint8_t **mem);
+/* Registers it, or a part of it. */
+int fct_pmem_reg(struct fct_link *l, void *mem, size_t len, uint64_t access,
+		 struct fid_mr **mr, struct fct_target *target);
 /* For FCT_AUTO, in place of the unmapping. */
 void fct_pmem_end(uint8_t **mem);
 void fct_fill(void *buf, size_t len, uint64_t seed);
@@ -242,13 +269,21 @@ struct fct_event {
 	uint8_t err_data[FCT_CM_DATA_MAX];
 };
 
+/* 0: no event; 1: an event; 2: an error entry, read into err; < 0: recorded. */
+int fct_eq_look(struct fid_eq *eq, struct fct_event *e);
 /* 0: an event; 1: an error entry, read into err; < 0: deadline (recorded). */
 int fct_eq_next(struct fid_eq *eq, struct fct_event *e, const char *what);
 /* This event and for this fid (NULL: any), or the case fails. */
 int fct_eq_expect(struct fid_eq *eq, uint32_t event, fid_t fid, struct fct_event *e);
+/* The next event is there, unread. */
+int fct_eq_peek(struct fid_eq *eq, uint32_t event, struct fct_event *e);
+/* No event is in the queue. */
+int fct_eq_quiet(struct fid_eq *eq, const char *when);
 /* An error entry for this fid, or the case fails. */
 int fct_eq_expect_err(struct fid_eq *eq, fid_t fid, struct fct_event *e);
 
+/* 1: an operation has ended, err being FI_E* or 0; 0: none has; < 0: recorded. */
+int fct_cq_look(struct fid_cq *cq, struct fi_cq_data_entry *e, int *err);
 /* 0: one completion; 1: an error entry is there to be read; < 0: deadline (recorded). */
 int fct_cq_next(struct fid_cq *cq, struct fi_cq_data_entry *e, const char *what);
 /* One successful completion, or the case fails. */
@@ -263,6 +298,9 @@ int fct_comp(struct fid_cq *cq, const void *ctx, uint64_t flags,
 int fct_comp_err(struct fid_cq *cq, struct fi_cq_err_entry *err, const char *what);
 /* The CQ has nothing to read now. */
 int fct_cq_quiet(struct fid_cq *cq, const char *when);
+/* Sleeps on the descriptor of a queue or counter while fi_trywait allows it. 1: nothing
+ * woke it for so long. */
+int fct_sleep(struct fct_link *l, fid_t fid, int ms);
 /* Describes the error entry waiting in the CQ as this case's failure. */
 int fct_cq_fail(struct fid_cq *cq, const char *what);
 

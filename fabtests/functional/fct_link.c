@@ -59,7 +59,7 @@ static int open_domain(struct fct_link *l)
 	return open_cqs(l);
 }
 
-static int listen_somewhere(struct fct_link *l, struct fct_where *where)
+int fct_listen(struct fct_link *l, struct fct_where *where)
 {
 	struct sockaddr_storage addr = {0};
 	size_t len = sizeof(addr);
@@ -120,7 +120,7 @@ int fct_link_listen_alone(struct fct_link *l, const struct fct_setup *s,
 	link_init(l, s);
 	FCT_DO(skip_if_unsupported(l, fct_getinfo(&l->s, NULL, NULL, &l->info)));
 	FCT_DO(open_domain(l));
-	return listen_somewhere(l, where);
+	return fct_listen(l, where);
 }
 
 int fct_link_open(struct fct_link *l, const struct fct_setup *s)
@@ -143,6 +143,40 @@ int fct_link_open(struct fct_link *l, const struct fct_setup *s)
 	return fct_barrier("opened");
 }
 
+static int open_av(struct fct_link *l, struct fi_av_attr av)
+{
+	int ret;
+
+	if (av.type == FI_AV_UNSPEC)
+		av.type = FI_AV_TABLE;
+	ret = fi_av_open(l->domain, &av, &l->av, NULL);
+	if (ret == -FI_ENOSYS || ret == -FI_EOPNOTSUPP)
+		return fct_skip("fi_av_open: %s", fi_strerror(-ret));
+	FCT_CALL(ret);
+	FCT_DO(fct_keep(l, &l->av->fid));
+	/* fi_av_bind is deprecated in libfabric 2.x. */
+	if (av.flags & FI_EVENT)
+		FCT_CALL(l->av->fid.ops->bind(&l->av->fid, &l->eq->fid, 0));
+	return 0;
+}
+
+int fct_plain_open(struct fct_link *l, const struct fct_setup *s, const char *node,
+		   const struct fi_av_attr *av)
+{
+	struct fi_eq_attr eq = {.wait_obj = FI_WAIT_UNSPEC};
+
+	link_init(l, s);
+	FCT_DO(skip_if_unsupported(l, fct_getinfo(&l->s, node, NULL, &l->info)));
+	if (fct.ctl >= 0)
+		FCT_DO(fct_barrier("offered"));
+	FCT_CALL(fi_fabric(l->info->fabric_attr, &l->fabric, l));
+	if ((av->flags & FI_EVENT) || (s->caps & FI_MULTICAST))
+		FCT_CALL(fi_eq_open(l->fabric, &eq, &l->eq, NULL));
+	FCT_CALL(fi_domain(l->fabric, l->info, &l->domain, l));
+	FCT_DO(open_av(l, *av));
+	return open_cqs(l);
+}
+
 int fct_keep(struct fct_link *l, fid_t fid)
 {
 	if (l->n_kept == FCT_MAX_KEPT) {
@@ -162,7 +196,10 @@ int fct_ep_open(struct fct_link *l, struct fct_conn *c, struct fi_info *info)
 	FCT_CALL(fi_endpoint(l->domain, info, &c->ep, c));
 	c->next = l->conns;
 	l->conns = c;
-	FCT_CALL(fi_ep_bind(c->ep, &l->eq->fid, 0));
+	if (l->eq)
+		FCT_CALL(fi_ep_bind(c->ep, &l->eq->fid, 0));
+	if (l->av)
+		FCT_CALL(fi_ep_bind(c->ep, &l->av->fid, 0));
 	if (txcq == rxcq && l->s.tx_bind == l->s.rx_bind) {
 		FCT_CALL(fi_ep_bind(c->ep, &txcq->fid, tx | rx));
 	} else {
@@ -175,21 +212,34 @@ int fct_ep_open(struct fct_link *l, struct fct_conn *c, struct fi_info *info)
 	return 0;
 }
 
+int fct_ep_new(struct fct_link *l, struct fct_conn *c)
+{
+	c->info = fi_dupinfo(l->info);
+	FCT_TRUE(c->info);
+	return fct_ep_open(l, c, c->info);
+}
+
+int fct_conn_ask(struct fct_link *l, struct fct_conn *c, const void *data, size_t len)
+{
+	FCT_DO(fct_ep_new(l, c));
+	FCT_CALL(fi_connect(c->ep, l->info->dest_addr, data, len));
+	return 0;
+}
+
+int fct_conn_take(struct fct_link *l, struct fct_conn *c, struct fi_info *info)
+{
+	c->info = info;
+	return fct_ep_open(l, c, info);
+}
+
 int fct_conn_open(struct fct_link *l, struct fct_conn *c)
 {
 	struct fct_event e;
 
-	if (fct_is_client()) {
-		c->info = fi_dupinfo(l->info);
-		FCT_TRUE(c->info);
-		FCT_DO(fct_ep_open(l, c, c->info));
-		FCT_CALL(fi_connect(c->ep, l->info->dest_addr, NULL, 0));
-	} else {
-		FCT_DO(fct_eq_expect(l->eq, FI_CONNREQ, &l->pep->fid, &e));
-		c->info = e.cm.info;
-		FCT_DO(fct_ep_open(l, c, c->info));
-	}
-	return 0;
+	if (fct_is_client())
+		return fct_conn_ask(l, c, NULL, 0);
+	FCT_DO(fct_eq_expect(l->eq, FI_CONNREQ, &l->pep->fid, &e));
+	return fct_conn_take(l, c, e.cm.info);
 }
 
 int fct_conn_finish(struct fct_link *l, struct fct_conn *c)
@@ -235,6 +285,41 @@ int fct_conn_close(struct fct_link *l, struct fct_conn *c)
 	c->ep = NULL;
 	c->info = NULL;
 	return ret;
+}
+
+struct fct_conn *fct_conn_of(struct fct_link *l, fid_t fid)
+{
+	struct fct_conn *c;
+
+	for (c = l->conns; c && (!c->ep || &c->ep->fid != fid); c = c->next)
+		;
+	return c;
+}
+
+int fct_conn_message(struct fct_link *l, struct fct_conn *c, uint64_t seed)
+{
+	struct fid_cq *txcq = c->txcq ? c->txcq : l->txcq,
+		      *rxcq = c->rxcq ? c->rxcq : l->rxcq;
+	struct fct_mem *m = &l->message;
+	struct fi_cq_data_entry e;
+	struct fct_ctx ctx;
+
+	FCT_DO(fct_mem_alloc(l, m, 256, FI_SEND | FI_RECV));
+	if (fct_is_server())
+		FCT_POST(rxcq, fi_recv(c->ep, m->buf, m->len, m->desc, 0, &ctx));
+	FCT_DO(fct_barrier("receive posted"));
+	if (fct_is_client()) {
+		fct_fill(m->buf, m->len, seed);
+		FCT_POST(txcq, fi_send(c->ep, m->buf, m->len, m->desc, 0, &ctx));
+		FCT_DO(fct_comp(txcq, &ctx, FI_SEND | FI_MSG, &e,
+				"the send of a test message"));
+	} else {
+		FCT_DO(fct_comp(rxcq, &ctx, FI_RECV | FI_MSG, &e,
+				"the receive of a test message"));
+		FCT_DATA(m->buf, m->len, seed);
+	}
+	FCT_DO(fct_barrier("message done"));
+	return fct_mem_unreg(l, m);
 }
 
 static int exchange_peer(struct fct_link *l)

@@ -59,13 +59,29 @@ int fct_mem_unreg(struct fct_link *l, struct fct_mem *m)
 		   : 0;
 }
 
-struct fct_target fct_mem_target(const struct fct_link *l, const struct fct_mem *m)
+static struct fct_target target_of(const struct fct_link *l, const void *buf, size_t len,
+				   struct fid_mr *mr)
 {
-	struct fct_target target = {.len = m->len, .key = fi_mr_key(m->mr)};
+	struct fct_target target = {.len = len, .key = fi_mr_key(mr)};
 
 	if (l->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
-		target.addr = (uintptr_t)m->buf;
+		target.addr = (uintptr_t)buf;
 	return target;
+}
+
+struct fct_target fct_mem_target(const struct fct_link *l, const struct fct_mem *m)
+{
+	return target_of(l, m->buf, m->len, m->mr);
+}
+
+int fct_mem_expose(struct fct_link *l, struct fct_mem *m, size_t len, uint64_t access,
+		   struct fct_target *peer)
+{
+	struct fct_target mine;
+
+	FCT_DO(fct_mem_alloc(l, m, len, access));
+	mine = fct_mem_target(l, m);
+	return fct_exchange("region", &mine, peer, sizeof(mine));
 }
 
 int fct_pmem_map(uint8_t **mem)
@@ -88,6 +104,15 @@ int fct_pmem_map(uint8_t **mem)
 	if (at == MAP_FAILED)
 		return fct_fail_at(__FILE__, __LINE__, "%s cannot be mapped", path);
 	*mem = at;
+	return 0;
+}
+
+int fct_pmem_reg(struct fct_link *l, void *mem, size_t len, uint64_t access,
+		 struct fid_mr **mr, struct fct_target *target)
+{
+	FCT_CALL(fi_mr_reg(l->domain, mem, len, access, 0, fct.next_key++, FI_RMA_PMEM,
+			   mr, NULL));
+	*target = target_of(l, mem, len, *mr);
 	return 0;
 }
 

@@ -107,6 +107,22 @@ static void list_cases(void)
 		printf("%-24s %s\n", c->name, c->what);
 }
 
+uint64_t fct_number(const char *text, uint64_t least, uint64_t most)
+{
+	char *end;
+	uint64_t n = strtoull(text, &end, 0);
+
+	if (*end == 'k' || *end == 'K')
+		n <<= 10, end++;
+	else if (*end == 'm' || *end == 'M')
+		n <<= 20, end++;
+	if (*text && !*end && n >= least && n <= most)
+		return n;
+	fprintf(stderr, "%s: '%s' is not a number from %llu to %llu\n", fct.prog->name,
+		text, (unsigned long long)least, (unsigned long long)most);
+	return 0;
+}
+
 static int add_case(const struct fct_prog *prog, const char *name, const char **list,
 		    int *n)
 {
@@ -122,8 +138,6 @@ static int add_case(const struct fct_prog *prog, const char *name, const char **
 
 static int one(struct fct_opts *o, const struct fct_prog *prog, int c, char *arg)
 {
-	char *end;
-
 	switch (c) {
 	case 'p':
 		o->prov = arg;
@@ -154,11 +168,8 @@ static int one(struct fct_opts *o, const struct fct_prog *prog, int c, char *arg
 	case 'x':
 		return add_case(prog, arg, o->except, &o->n_except);
 	case 'T':
-		o->seconds = (unsigned int)strtoul(arg, &end, 10);
-		if (!*end && o->seconds)
-			return 0;
-		fprintf(stderr, "%s: '%s' is not a number of seconds\n", prog->name, arg);
-		return -1;
+		o->seconds = (unsigned int)fct_number(arg, 1, UINT32_MAX);
+		return o->seconds ? 0 : -1;
 	case OPT_LOWER:
 		o->lower = arg;
 		return 0;

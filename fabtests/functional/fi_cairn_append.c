@@ -14,7 +14,7 @@
 
 #include <rdma/fi_ext_cairn.h>
 #include "append.h"
-#include "fct_fabric.h"
+#include "fct_op.h"
 
 #define PIECE (2u << 20) /* of which a devdax is mapped */
 #define DEPTH 8
@@ -46,26 +46,25 @@ struct append {
 
 static int option(int val, const char *arg)
 {
-	const bool ops = val == 'o';
-	char *end = NULL;
-	uint64_t v;
+	uint64_t *n = val == 'E' ? &opt.seed : val == 'n' ? &opt.records : &opt.mib;
 
-	if (val == 'm') {
+	switch (val) {
+	case 'm':
 		opt.memory = arg;
 		return 0;
+	case 'o':
+		opt.compound = !strcmp(arg, "compound");
+		if (opt.compound || !strcmp(arg, "singleton"))
+			return 0;
+		break;
+	default:
+		*n = fct_number(arg, 1, val == 'L' ? 4096 : UINT64_MAX);
+		if (val != 'L' || *n % 2 == 0)
+			return *n ? 0 : -1;
 	}
-	if (ops && (!strcmp(arg, "singleton") || !strcmp(arg, "compound"))) {
-		opt.compound = *arg == 'c';
-		return 0;
-	}
-	v = strtoull(arg, &end, 0);
-	if (ops || !*arg || *end || !v || (val == 'L' && (v % 2 || v > 4096))) {
-		fprintf(stderr, "fi_cairn_append: '%s' is not what -%c takes (--help)\n",
-			arg, val);
-		return -1;
-	}
-	*(val == 'E' ? &opt.seed : val == 'n' ? &opt.records : &opt.mib) = v;
-	return 0;
+	fprintf(stderr, "fi_cairn_append: '%s' is not what -%c takes (--help)\n", arg,
+		val);
+	return -1;
 }
 
 static int map_memory(struct append *a)
@@ -93,20 +92,14 @@ static int map_memory(struct append *a)
 
 static int serve(struct append *a)
 {
-	const uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE;
 	struct fct_target mine = {0};
-	struct fct_link *l = &a->l;
 	struct append_found found;
 	uint64_t appended;
 
 	FCT_DO(map_memory(a));
 	memset(a->memory, 0, a->len);
-	FCT_CALL(fi_mr_reg(l->domain, a->memory, a->len, access, 0, fct.next_key++,
-			   FI_RMA_PMEM, &a->mr, NULL));
-	mine.len = a->len;
-	mine.key = fi_mr_key(a->mr);
-	if (l->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
-		mine.addr = (uintptr_t)a->memory;
+	FCT_DO(fct_pmem_reg(&a->l, a->memory, a->len, FI_REMOTE_READ | FI_REMOTE_WRITE,
+			    &a->mr, &mine));
 	FCT_DO(fct_tell("log", &mine, sizeof(mine)));
 	FCT_DO(fct_hear("appended", &appended, sizeof(appended)));
 	fct_append_look(a->memory, a->len, opt.seed, &found);
@@ -123,21 +116,19 @@ static struct slot *slot_of(struct append *a, uint64_t append)
 	return (struct slot *)(void *)a->words.buf + append % DEPTH;
 }
 
-static ssize_t post(struct append *a, const void *buf, void *desc, size_t len,
-		    uint64_t at, uint64_t flags)
+static ssize_t post(struct append *a, void *buf, void *desc, size_t len, uint64_t at,
+		    uint64_t flags)
 {
-	struct iovec iov = {(void *)buf, len};
-	struct fi_rma_iov to = {a->log.addr + at, len, a->log.key};
-	const struct fi_msg_rma msg = {
-		.msg_iov = &iov,
-		.desc = &desc,
-		.iov_count = 1,
-		.rma_iov = &to,
-		.rma_iov_count = 1,
-		.context = &slot_of(a, a->posted)->ctx,
-	};
+	const struct fct_op op = {.form = FCT_WRITEMSG,
+				  .buf = buf,
+				  .len = len,
+				  .desc = desc,
+				  .addr = a->log.addr + at,
+				  .key = a->log.key,
+				  .flags = FI_COMMIT_COMPLETE | flags,
+				  .ctx = &slot_of(a, a->posted)->ctx};
 
-	return fi_writemsg(a->l.c.ep, &msg, FI_COMMIT_COMPLETE | flags);
+	return fct_op_post(a->l.c.ep, &op);
 }
 
 static ssize_t post_record(struct append *a)

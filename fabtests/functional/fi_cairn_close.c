@@ -3,21 +3,8 @@
  * Objects closed in any order, in any state of a connection. What another one needs is
  * -FI_EBUSY and stays as it is; whoever asks again later gets all closed.
  */
-#include <dirent.h>
 
 #include "close_order.h"
-
-static int descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (dir && readdir(dir))
-		n++;
-	if (dir)
-		closedir(dir);
-	return n;
-}
 
 #define ORDERS (CLOSE_ROTATIONS + 180)
 
@@ -47,10 +34,10 @@ static int in_any_order(int (*bring)(struct scene *s))
 		fi_freeinfo(s.there);
 		/* Libraries keep what they opened for the first. */
 		if (!nth) {
-			fds = descriptors();
+			fds = fct_descriptors();
 			objects = fct_fault_objects();
 		}
-		FCT_EQ(descriptors(), fds);
+		FCT_EQ(fct_descriptors(), fds);
 		FCT_EQ(fct_fault_objects(), objects);
 	}
 	fct_note("%u orders; %d descriptors, %d objects in the end", nth, fds, objects);

@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <rdma/fi_atomic.h>
 
 #include "fct_fabric.h"
 
@@ -45,16 +44,13 @@ struct side {
 
 static int up(struct side *s, struct fct_setup setup)
 {
-	struct fct_target mine;
-
 	setup.caps |= FI_MSG | FI_RMA;
 	FCT_DO(fct_link_up(&s->l, &setup));
-	FCT_DO(fct_mem_alloc(&s->l, &s->exposed, LEN, FI_REMOTE_READ | FI_REMOTE_WRITE));
 	FCT_DO(fct_mem_alloc(&s->l, &s->local, CROWD * BURST * LEN,
 			     FI_SEND | FI_RECV | FI_READ | FI_WRITE));
 	FCT_DO(fct_mem_alloc(&s->l, &s->message, LEN, FI_SEND | FI_RECV));
-	mine = fct_mem_target(&s->l, &s->exposed);
-	return fct_exchange("region", &mine, &s->peer, sizeof(mine));
+	return fct_mem_expose(&s->l, &s->exposed, LEN, FI_REMOTE_READ | FI_REMOTE_WRITE,
+			      &s->peer);
 }
 
 /* ---- completions and events ---- */
@@ -82,31 +78,21 @@ static int completed(struct side *s, const void *context, int err)
 /* 1: there was a completion, 0: none. */
 static int look(struct side *s, struct fid_cq *cq)
 {
-	struct fi_cq_err_entry err = {0};
 	struct fi_cq_data_entry e;
-	ssize_t n = fi_cq_read(cq, &e, 1);
+	int ret, err;
 
-	if (n == -FI_EAGAIN)
-		return 0;
-	if (n == 1)
-		return completed(s, e.op_context, 0) ? -1 : 1;
-	FCT_EQ(n, -FI_EAVAIL);
-	n = fi_cq_readerr(cq, &err, 0);
-	/* A thread may have ended what it belonged to, but it has not read it. */
-	FCT_EQ(n, 1);
-	FCT_TRUE(err.err > 0);
-	FCT_DO(completed(s, err.op_context, err.err));
-	return 1;
+	FCT_GET(ret, fct_cq_look(cq, &e, &err));
+	return ret && completed(s, e.op_context, err) ? -1 : ret;
 }
 
 static int look_at_events(struct side *s)
 {
-	struct fct_event e = {0};
-	ssize_t n = fi_eq_read(s->l.eq, &e.event, e.room, sizeof(e.room), 0);
+	struct fct_event e;
+	int ret;
 
-	if (n == -FI_EAGAIN)
+	FCT_GET(ret, fct_eq_look(s->l.eq, &e));
+	if (!ret)
 		return 0;
-	FCT_CALL(n);
 	FCT_EQ(e.event, FI_SHUTDOWN);
 	FCT_TRUE(e.cm.fid != &s->l.c.ep->fid);
 	FCT_EQ(++s->shutdowns, 1);
@@ -115,15 +101,7 @@ static int look_at_events(struct side *s)
 
 static int await_ended(struct side *s, struct fid_cq *cq)
 {
-	struct fct_wait w;
-	int ret = 0;
-
-	fct_wait_init(&w, "the end of every operation");
-	while (s->ended < s->posted) {
-		FCT_GET(ret, look(s, cq));
-		if (!ret)
-			FCT_DO(fct_wait_again(&w));
-	}
+	FCT_WAIT_WHILE(s->ended < s->posted, "the end of every operation", look(s, cq));
 	return 0;
 }
 
@@ -132,8 +110,6 @@ static int other_connection(struct side *s, uint64_t seed)
 {
 	const unsigned int before = s->others;
 	struct fid_ep *ep = s->l.c.ep;
-	struct fct_wait w;
-	int ret;
 
 	if (fct_is_server())
 		FCT_CALL(fi_recv(ep, s->message.buf, LEN, s->message.desc, 0, &s->other));
@@ -142,12 +118,8 @@ static int other_connection(struct side *s, uint64_t seed)
 		fct_fill(s->message.buf, LEN, seed);
 		FCT_CALL(fi_send(ep, s->message.buf, LEN, s->message.desc, 0, &s->other));
 	}
-	fct_wait_init(&w, "a message on the other connection");
-	while (s->others == before) {
-		FCT_GET(ret, look(s, s->l.txcq));
-		if (!ret)
-			FCT_DO(fct_wait_again(&w));
-	}
+	FCT_WAIT_WHILE(s->others == before, "a message on the other connection",
+		       look(s, s->l.txcq));
 	if (fct_is_server())
 		FCT_DATA(s->message.buf, LEN, seed);
 	return fct_barrier("message done");
@@ -377,38 +349,6 @@ FCT_CASE(pressure, "a small queue with all that many connections can have under 
 	for (i = 0; i < CROWD * BURST && fct_is_server(); i++)
 		FCT_DATA(s.local.buf + (size_t)i * LEN, LEN, i);
 	return fct_barrier("compared");
-}
-
-/* ---- an atomic that cannot be ---- */
-
-FCT_CASE(misaligned, "atomics that are refused beside traffic")
-{
-	const struct fct_setup setup = {.caps = FI_ATOMIC, .cq_size = 64};
-	FCT_AUTO(fct_link_end) struct side s = {0};
-	unsigned int at;
-
-	FCT_DO(up(&s, setup));
-	FCT_DO(fct_conn_up(&s.l, &s.c));
-	if (strcmp(s.l.info->fabric_attr->prov_name, "pverbs"))
-		FCT_DO(fct_skip("fi_cairn_atomic shows what becomes of the connection"));
-	for (at = 1; at < 8; at++) {
-		if (fct_is_client())
-			FCT_ERR(fi_fetch_atomic(s.c.ep, s.local.buf, 1, s.local.desc,
-						s.local.buf + 8, s.local.desc, 0,
-						s.peer.addr + at, s.peer.key, FI_UINT64,
-						FI_SUM, &s.op[0].ctx),
-				-FI_EINVAL);
-		FCT_DO(other_connection(&s, at));
-	}
-	/* The call was refused and nothing more: its connection goes on, too. */
-	if (fct_is_client()) {
-		s.posted = 1;
-		FCT_CALL(fi_fetch_atomic(s.c.ep, s.local.buf, 1, s.local.desc,
-					 s.local.buf + 8, s.local.desc, 0, s.peer.addr,
-					 s.peer.key, FI_UINT64, FI_SUM, &s.op[0].ctx));
-		FCT_DO(await_ended(&s, s.l.txcq));
-	}
-	return other_connection(&s, 99);
 }
 
 FCT_PROGRAM(.name = "fi_cairn_end",

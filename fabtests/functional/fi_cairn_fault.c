@@ -3,7 +3,6 @@
  * Every call that a provider makes of memory, of the system and of the device fails once,
  * and every one from some call on. Each time is a process of its own.
  */
-#include <dirent.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -26,18 +25,6 @@ struct outcome {
 };
 
 static struct outcome *outcome;
-
-static int descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (dir && readdir(dir))
-		n++;
-	if (dir)
-		closedir(dir);
-	return n;
-}
 
 static int wrong(const char *what, long have, long want)
 {
@@ -104,7 +91,7 @@ static int one_failure(enum fault_kind kind, unsigned int nth, bool on)
 		return wrong("opening without failures", other.err, 0);
 	if (play_well(&other, "before the failure"))
 		return -1;
-	fds = descriptors();
+	fds = fct_descriptors();
 	objects = fct_fault_objects();
 	fct_fault_arm(kind, nth, on);
 	play(s, &other);
@@ -118,12 +105,12 @@ static int one_failure(enum fault_kind kind, unsigned int nth, bool on)
 		return wrong("without a failure", s->err, 0);
 	if (fct_fault_objects() != objects)
 		return wrong("objects of the device", fct_fault_objects(), objects);
-	if (descriptors() != fds)
-		return wrong("descriptors", descriptors(), fds);
+	if (fct_descriptors() != fds)
+		return wrong("descriptors", fct_descriptors(), fds);
 	if (other_connection(&other) || play_well(&other, "after the failure"))
 		return -1;
-	if (descriptors() != fds)
-		return wrong("descriptors in the end", descriptors(), fds);
+	if (fct_descriptors() != fds)
+		return wrong("descriptors in the end", fct_descriptors(), fds);
 	fct_scene_close(&other);
 	return check_scene(&other, "closing");
 }
@@ -270,7 +257,7 @@ static int datagram_failure(enum fault_kind kind, unsigned int nth, bool on)
 
 	if (datagrams_well("before the failure"))
 		return -1;
-	fds = descriptors();
+	fds = fct_descriptors();
 	objects = fct_fault_objects();
 	fct_fault_arm(kind, nth, on);
 	play_datagrams(s);
@@ -284,8 +271,8 @@ static int datagram_failure(enum fault_kind kind, unsigned int nth, bool on)
 		return wrong("without a failure", s->err, 0);
 	if (fct_fault_objects() != objects)
 		return wrong("objects of the device", fct_fault_objects(), objects);
-	if (descriptors() != fds)
-		return wrong("descriptors", descriptors(), fds);
+	if (fct_descriptors() != fds)
+		return wrong("descriptors", fct_descriptors(), fds);
 	return datagrams_well("after the failure");
 }
 

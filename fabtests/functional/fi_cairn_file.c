@@ -18,26 +18,6 @@ static struct {
 	const char *output;
 } opt = {.chunk = 256 << 10, .window = 8};
 
-static int number(const char *text, uint64_t min, uint64_t max, uint64_t *value,
-		  const char *what)
-{
-	char *end;
-	uint64_t v = strtoull(text, &end, 10);
-
-	if (*end == 'k' || *end == 'K')
-		v <<= 10, end++;
-	else if (*end == 'm' || *end == 'M')
-		v <<= 20, end++;
-	if (!*text || *end || v < min || v > max) {
-		fprintf(stderr,
-			"fi_cairn_file: %s '%s' is not a number from %llu to %llu\n",
-			what, text, (unsigned long long)min, (unsigned long long)max);
-		return -1;
-	}
-	*value = v;
-	return 0;
-}
-
 static int option(int val, const char *arg)
 {
 	unsigned int i;
@@ -47,9 +27,11 @@ static int option(int val, const char *arg)
 		opt.output = arg;
 		return 0;
 	case 'c':
-		return number(arg, 1, 1u << 30, &opt.chunk, "chunk size");
+		opt.chunk = fct_number(arg, 1, 1u << 30);
+		return opt.chunk ? 0 : -1;
 	case 'w':
-		return number(arg, 1, FILE_MAX_WINDOW, &opt.window, "window");
+		opt.window = fct_number(arg, 1, FILE_MAX_WINDOW);
+		return opt.window ? 0 : -1;
 	default:
 		for (i = 0; i < sizeof(mode_names) / sizeof(mode_names[0]); i++) {
 			if (!strcmp(arg, mode_names[i])) {

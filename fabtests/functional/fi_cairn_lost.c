@@ -13,10 +13,7 @@ static int be_killed(void)
 {
 	struct lost p = {0};
 
-	if (!fct_lost_connect(&p))
-		for (;;)
-			pause();
-	return fct_link_down(&p.l, -1);
+	return fct_lost_wait(&p);
 }
 
 /* Only completions are looked at until all have come. */
@@ -70,12 +67,11 @@ static int killed_idle(void)
 
 /* ---- silent ---- */
 
-/* The side that nobody answers: it does nothing but wait for events. */
-static int hear_nothing(void)
+static int hear_of_the_end(int (*connect)(struct lost *p))
 {
 	FCT_AUTO(fct_link_end) struct lost p = {.early = 3};
 
-	FCT_DO(fct_lost_connect(&p));
+	FCT_DO(connect(&p));
 	p.first = p.posted;
 	FCT_DO(fct_lost_await_shutdown(&p));
 	FCT_DO(fct_lost_await_ended(&p));
@@ -84,18 +80,16 @@ static int hear_nothing(void)
 	return 0;
 }
 
+/* The side that nobody answers: it does nothing but wait for events. */
+static int hear_nothing(void)
+{
+	return hear_of_the_end(fct_lost_connect);
+}
+
 /* And the other: it answers its bystander all the time. */
 static int be_ended(void)
 {
-	FCT_AUTO(fct_link_end) struct lost p = {.early = 3};
-
-	FCT_DO(fct_lost_listen(&p));
-	p.first = p.posted;
-	FCT_DO(fct_lost_await_shutdown(&p));
-	FCT_DO(fct_lost_await_ended(&p));
-	FCT_DO(fct_lost_check_errors(&p));
-	FCT_DO(fct_lost_quiet(&p));
-	return 0;
+	return hear_of_the_end(fct_lost_listen);
 }
 
 /* ---- no receive ---- */
@@ -142,18 +136,17 @@ static int unused_address(char node[INET_ADDRSTRLEN])
 /* 1: the error is there, 0: not yet. */
 static int look_for_error(struct lost *p, const struct fid_ep *ep)
 {
-	struct fi_eq_err_entry err = {0};
-	struct fct_event e = {0};
-	ssize_t n = fi_eq_read(p->l.eq, &e.event, e.room, sizeof(e.room), 0);
+	struct fct_event e;
+	int ret;
 
-	if (n == -FI_EAGAIN)
+	FCT_GET(ret, fct_eq_look(p->l.eq, &e));
+	if (!ret)
 		return 0;
-	FCT_EQ(n, -FI_EAVAIL);
-	FCT_CALL(fi_eq_readerr(p->l.eq, &err, 0));
-	FCT_TRUE(err.fid == &ep->fid);
-	fct_note("error %d (%s)", err.err, fi_strerror(err.err));
-	FCT_TRUE(err.err == FI_EHOSTUNREACH || err.err == FI_ETIMEDOUT ||
-		 err.err == FI_ENETUNREACH);
+	FCT_EQ(ret, 2);
+	FCT_TRUE(e.err.fid == &ep->fid);
+	fct_note("error %d (%s)", e.err.err, fi_strerror(e.err.err));
+	FCT_TRUE(e.err.err == FI_EHOSTUNREACH || e.err.err == FI_ETIMEDOUT ||
+		 e.err.err == FI_ENETUNREACH);
 	return 1;
 }
 

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Peers that are all connected to each other: each a process, which this one starts. */
-#include <errno.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "mesh.h"
 
@@ -24,7 +19,6 @@ struct job {
 	uint64_t caps;
 	int (*use)(struct mesh *m);
 	pid_t pid[MESH_PEERS]; /* 0: has ended */
-	const char *followed;  /* why a peer failed that only follows; NULL: none */
 };
 
 /* FCT_HOST_ENV, "NAME=VALUE": a variable of this process, with the host's name for "@".
@@ -79,97 +73,51 @@ static int run(struct job *job, uint32_t self)
 	return ret;
 }
 
-static _Noreturn void be_peer(struct job *job, uint32_t self, pid_t parent)
+static int start_peer(struct job *job, uint32_t self)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
+	job->pid[self] = fct_child();
+	if (job->pid[self])
+		return job->pid[self] < 0 ? -1 : 0;
 	fct.next_key += (uint64_t)self << 32;
-	fct_watchdog();
 	if (run(job, self) && fct.result == FCT_PASS)
 		fct_fail("failed without saying why");
-	fct_watchdog_stop();
-	job->shared->peer[self].result = fct.result;
-	job->shared->peer[self].followed = fct.followed;
-	snprintf(job->shared->peer[self].why, FCT_WHY_LEN, "%s", fct.why);
-	exit(0);
-}
-
-static int ended(struct job *job, uint32_t self, int how)
-{
-	const char *why = job->shared->peer[self].why;
-
-	job->pid[self] = 0;
-	if (WIFSIGNALED(how))
-		return fct_fail("peer %u died of signal %d", self, WTERMSIG(how));
-	if (WEXITSTATUS(how))
-		return fct_fail("peer %u ended with status %d", self, WEXITSTATUS(how));
-	if (job->shared->peer[self].result == FCT_SKIP)
-		return fct_skip("%s", why);
-	if (job->shared->peer[self].followed) {
-		job->followed = why;
-		return 0;
-	}
-	if (job->shared->peer[self].result != FCT_PASS)
-		return fct_fail("peer %u: %s", self, why);
-	return 0;
+	fct_child_end(&job->shared->peer[self].outcome);
 }
 
 /* To the first that fails on its own. */
 static int watch(struct job *job)
 {
-	uint32_t left = fct_mesh_count, self;
-	struct fct_wait w;
-	int how, ret = 0;
-	pid_t pid;
+	const struct fct_outcome *o, *followed = NULL;
+	uint32_t left, self;
+	char name[32];
+	int how;
 
-	fct_wait_init(&w, "the peers");
-	w.end_ms = UINT64_MAX; /* they have the run's deadline */
-	while (left && !ret) {
-		pid = waitpid(-1, &how, WNOHANG);
-		for (self = 0; self < fct_mesh_count && job->pid[self] != pid; self++)
-			;
-		if (pid <= 0 || self == fct_mesh_count) {
-			ret = fct_wait_again(&w);
-			continue;
-		}
-		ret = ended(job, self, how);
-		left--;
+	for (left = fct_mesh_count; left; left--) {
+		FCT_DO(fct_child_next(job->pid, fct_mesh_count, &self, &how));
+		o = &job->shared->peer[self].outcome;
+		snprintf(name, sizeof(name), "peer %u", self);
+		if (!how && o->followed)
+			followed = o;
+		else
+			FCT_DO(fct_child_result(name, o, how));
 	}
-	if (!ret && job->followed)
-		ret = fct_fail("%s", job->followed);
-	return ret;
+	return followed ? fct_fail("%s", followed->why) : 0;
 }
 
 static int peers(uint64_t caps, int (*use)(struct mesh *m))
 {
-	struct job job = {.caps = caps, .use = use};
-	pid_t parent = getpid();
+	struct job job = {.caps = caps,
+			  .use = use,
+			  .shared = fct_child_memory(sizeof(*job.shared))};
 	uint32_t self;
 	int ret = 0;
 
-	job.shared = mmap(NULL, sizeof(*job.shared), PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (job.shared == MAP_FAILED)
-		return fct_fail("mmap: %s", strerror(errno));
-	fflush(stdout);
-	for (self = 0; self < fct_mesh_count && !ret; self++) {
-		job.pid[self] = fork();
-		if (!job.pid[self])
-			be_peer(&job, self, parent);
-		if (job.pid[self] < 0) {
-			job.pid[self] = 0;
-			ret = fct_fail("fork: %s", strerror(errno));
-		}
-	}
+	FCT_TRUE(job.shared);
+	for (self = 0; self < fct_mesh_count && !ret; self++)
+		ret = start_peer(&job, self);
 	if (!ret)
 		ret = watch(&job);
-	for (self = 0; self < fct_mesh_count; self++) {
-		if (job.pid[self]) {
-			kill(job.pid[self], SIGKILL);
-			waitpid(job.pid[self], NULL, 0);
-		}
-	}
+	fct_child_kill(job.pid, fct_mesh_count);
 	munmap(job.shared, sizeof(*job.shared));
 	return ret;
 }
@@ -205,8 +153,6 @@ static int parse_hosts(char *text)
 static int option(int val, const char *arg)
 {
 	static char *text;
-	char *end;
-	unsigned long n;
 
 	if (val == 'H') {
 		free(text);
@@ -217,14 +163,8 @@ static int option(int val, const char *arg)
 		fprintf(stderr, "fi_cairn_mesh: '%s' is not HOST=ADDRESS,...\n", arg);
 		return -1;
 	}
-	n = strtoul(arg, &end, 10);
-	if (!*arg || *end || n < 2 || n > MESH_PEERS) {
-		fprintf(stderr, "fi_cairn_mesh: '%s' is not a number from 2 to %u\n", arg,
-			MESH_PEERS);
-		return -1;
-	}
-	fct_mesh_count = (uint32_t)n;
-	return 0;
+	fct_mesh_count = (uint32_t)fct_number(arg, 2, MESH_PEERS);
+	return fct_mesh_count ? 0 : -1;
 }
 
 int main(int argc, char **argv)

@@ -10,7 +10,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,7 +55,91 @@ static int close_all(struct open *o)
 	return 0;
 }
 
-/* ---- children ---- */
+/* ---- the end ---- */
+
+static atomic_uint reads;
+
+/* Runs until the process is no more, also when libraries have been ended. */
+static _Noreturn void *reads_on(void *cq)
+{
+	struct fi_cq_err_entry err = {0};
+	struct fi_cq_data_entry e;
+
+	for (;; reads++) {
+		if (fi_cq_read(cq, &e, 1) == -FI_EAVAIL)
+			fi_cq_readerr(cq, &err, 0);
+	}
+}
+
+/* Streams are flushed when every library has been ended: not before the thread has gone
+ * on for a while. */
+static ssize_t flush_last(void *cookie, const char *buf, size_t size)
+{
+	const unsigned int enough = reads + 1000;
+	const uint64_t end = fct_now_ms() + 5000;
+
+	while ((int)(enough - reads) > 0 && fct_now_ms() < end)
+		sched_yield();
+	return (ssize_t)size;
+}
+
+static _Noreturn void ends_open(void)
+{
+	pthread_t thread;
+	struct open o;
+	FILE *last;
+
+	if (open_all(&o) || fct.result == FCT_SKIP)
+		exit(fct.result == FCT_SKIP ? 77 : 9);
+	last = fopencookie(NULL, "w", (cookie_io_functions_t){.write = flush_last});
+	if (!last || fputc('!', last) == EOF || fct_scene_in_flight(&o.s) ||
+	    pthread_create(&thread, NULL, reads_on, o.s.cq))
+		exit(9);
+	exit(0);
+}
+
+/* What is open and in flight when a process ends is nobody's any more. */
+FCT_CASE(exit_open, "a process ends with everything open and in flight")
+{
+	int i, how;
+	pid_t pid;
+
+	for (i = 0; i < TIMES; i++) {
+		pid = fct_child();
+		if (!pid)
+			ends_open();
+		FCT_TRUE(pid > 0 && waitpid(pid, &how, 0) == pid);
+		if (WIFEXITED(how) && WEXITSTATUS(how) == 77)
+			return fct_skip("not offered");
+		FCT_DO(fct_child_result("the process", NULL, how));
+	}
+	return 0;
+}
+
+/* A program that loads libfabric, and unloads it with everything open. */
+FCT_CASE(unload, "libfabric is unloaded with everything open")
+{
+	char path[4096];
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 32);
+	pid_t pid;
+
+	if (!fct.opts.prov || strcmp(fct.opts.prov, "pverbs") != 0)
+		return fct_skip("a provider that is part of libfabric goes with it");
+	FCT_TRUE(len > 0);
+	path[len] = '\0';
+	strcpy(strrchr(path, '/') + 1, "plugin_host");
+	if (access(path, X_OK))
+		return fct_skip("plugin_host is not installed");
+	pid = fct_child();
+	if (!pid) {
+		execl(path, "plugin_host", fct.opts.prov, fct.opts.src, (char *)NULL);
+		_exit(9);
+	}
+	return fct_child_join(pid, "plugin_host", NULL);
+}
+
+/* ---- children, last: after a fork with threads ThreadSanitizer lets no other child
+ * start one ---- */
 
 static int ends(struct open *o)
 {
@@ -113,11 +196,8 @@ static int forks(int (*child)(struct open *o))
 	if (fct.result == FCT_SKIP)
 		return 0;
 	for (i = 0; i < TIMES; i++) {
-		fflush(stdout);
-		pid = fork();
+		pid = fct_child();
 		if (!pid) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			fct_watchdog();
 			how = child(&o);
 			if (how)
 				fprintf(stderr, "in the child: %s\n", fct.why);
@@ -127,9 +207,7 @@ static int forks(int (*child)(struct open *o))
 		/* Meanwhile, and after its end. */
 		if (fct_scene_message(&o.s))
 			FCT_FAIL("%s: %s", o.s.doing, fi_strerror(-o.s.err));
-		FCT_EQ(waitpid(pid, &how, 0), pid);
-		FCT_TRUE(WIFEXITED(how));
-		FCT_EQ(WEXITSTATUS(how), 0);
+		FCT_DO(fct_child_join(pid, "the child", NULL));
 		if (fct_scene_message(&o.s) || fct_scene_transfers(&o.s))
 			FCT_FAIL("%s: %s", o.s.doing, fi_strerror(-o.s.err));
 	}
@@ -150,99 +228,6 @@ FCT_CASE(fork_anew, "a child opens objects of its own")
 #else
 	return forks(begins_anew);
 #endif
-}
-
-/* ---- the end ---- */
-
-static atomic_uint reads;
-
-/* Runs until the process is no more, also when libraries have been ended. */
-static _Noreturn void *reads_on(void *cq)
-{
-	struct fi_cq_err_entry err = {0};
-	struct fi_cq_data_entry e;
-
-	for (;; reads++) {
-		if (fi_cq_read(cq, &e, 1) == -FI_EAVAIL)
-			fi_cq_readerr(cq, &err, 0);
-	}
-}
-
-/* Streams are flushed when every library has been ended: not before the thread has gone
- * on for a while. */
-static ssize_t flush_last(void *cookie, const char *buf, size_t size)
-{
-	const unsigned int enough = reads + 1000;
-	const uint64_t end = fct_now_ms() + 5000;
-
-	while ((int)(enough - reads) > 0 && fct_now_ms() < end)
-		sched_yield();
-	return (ssize_t)size;
-}
-
-static _Noreturn void ends_open(void)
-{
-	pthread_t thread;
-	struct open o;
-	FILE *last;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	fct_watchdog();
-	if (open_all(&o) || fct.result == FCT_SKIP)
-		exit(fct.result == FCT_SKIP ? 77 : 9);
-	last = fopencookie(NULL, "w", (cookie_io_functions_t){.write = flush_last});
-	if (!last || fputc('!', last) == EOF || fct_scene_in_flight(&o.s) ||
-	    pthread_create(&thread, NULL, reads_on, o.s.cq))
-		exit(9);
-	exit(0);
-}
-
-/* What is open and in flight when a process ends is nobody's any more. */
-FCT_CASE(exit_open, "a process ends with everything open and in flight")
-{
-	int i, how;
-	pid_t pid;
-
-	for (i = 0; i < TIMES; i++) {
-		fflush(stdout);
-		pid = fork();
-		if (!pid)
-			ends_open();
-		FCT_TRUE(pid > 0 && waitpid(pid, &how, 0) == pid);
-		if (WIFSIGNALED(how))
-			FCT_FAIL("the process ended by signal %d", WTERMSIG(how));
-		if (WEXITSTATUS(how) == 77)
-			return fct_skip("not offered");
-		FCT_EQ(WEXITSTATUS(how), 0);
-	}
-	return 0;
-}
-
-/* A program that loads libfabric, and unloads it with everything open. */
-FCT_CASE(unload, "libfabric is unloaded with everything open")
-{
-	char path[4096];
-	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 32);
-	int how;
-	pid_t pid;
-
-	if (!fct.opts.prov || strcmp(fct.opts.prov, "pverbs") != 0)
-		return fct_skip("a provider that is part of libfabric goes with it");
-	FCT_TRUE(len > 0);
-	path[len] = '\0';
-	strcpy(strrchr(path, '/') + 1, "plugin_host");
-	if (access(path, X_OK))
-		return fct_skip("plugin_host is not installed");
-	fflush(stdout);
-	pid = fork();
-	if (!pid) {
-		execl(path, "plugin_host", fct.opts.prov, fct.opts.src, (char *)NULL);
-		_exit(9);
-	}
-	FCT_TRUE(pid > 0 && waitpid(pid, &how, 0) == pid);
-	FCT_TRUE(WIFEXITED(how));
-	FCT_EQ(WEXITSTATUS(how), 0);
-	return 0;
 }
 
 FCT_PROGRAM(.name = "fi_cairn_process",

@@ -3,9 +3,7 @@
  * What a target refuses is the trouble of that operation and of its connection: one that
  * stands beside it, with the same queues, goes on.
  */
-#include <rdma/fi_atomic.h>
-
-#include "fct_fabric.h"
+#include "fct_op.h"
 
 #define LEN 4096u
 #define PIECE 64u
@@ -27,41 +25,41 @@ struct side {
 };
 
 struct kind {
-	ssize_t (*post)(struct side *s, uint64_t addr, uint64_t key);
+	enum fct_form form;
 	uint64_t caps; /* beside messages and RMA */
-	bool reads;
-	bool silent;   /* it has no context */
 	bool receives; /* a device may have taken the receive before it refuses */
 };
 
-static ssize_t post_write(struct side *s, uint64_t addr, uint64_t key)
+static bool reads(const struct kind *k)
 {
-	return fi_write(s->c.ep, s->local.buf, PIECE, s->local.desc, 0, addr, key,
-			&s->ctx[REFUSED]);
+	return fct_forms[k->form].done == (FI_RMA | FI_READ);
 }
 
-static ssize_t post_writedata(struct side *s, uint64_t addr, uint64_t key)
+/* It has no context. */
+static bool silent(const struct kind *k)
 {
-	return fi_writedata(s->c.ep, s->local.buf, PIECE, s->local.desc, 7, 0, addr, key,
-			    &s->ctx[REFUSED]);
+	return !fct_forms[k->form].done;
 }
 
-static ssize_t post_inject(struct side *s, uint64_t addr, uint64_t key)
+/* The operation that is refused. */
+static ssize_t post(struct side *s, const struct kind *k, uint64_t addr, uint64_t key)
 {
-	return fi_inject_write(s->c.ep, s->local.buf, 16, 0, addr, key);
-}
+	const bool atomic = k->form >= FCT_ATOMIC;
+	const struct fct_op op = {.form = k->form,
+				  .buf = s->local.buf + (reads(k) ? PIECE : 0),
+				  .len = atomic	     ? 1
+					 : silent(k) ? 16
+						     : PIECE,
+				  .desc = s->local.desc,
+				  .addr = addr,
+				  .key = key,
+				  .data = 7,
+				  .ctx = &s->ctx[REFUSED],
+				  .type = FI_UINT64,
+				  .op = FI_SUM,
+				  .result = s->local.buf + PIECE};
 
-static ssize_t post_read(struct side *s, uint64_t addr, uint64_t key)
-{
-	return fi_read(s->c.ep, s->local.buf + PIECE, PIECE, s->local.desc, 0, addr, key,
-		       &s->ctx[REFUSED]);
-}
-
-static ssize_t post_atomic(struct side *s, uint64_t addr, uint64_t key)
-{
-	return fi_fetch_atomic(s->c.ep, s->local.buf, 1, s->local.desc,
-			       s->local.buf + PIECE, s->local.desc, 0, addr, key,
-			       FI_UINT64, FI_SUM, &s->ctx[REFUSED]);
+	return fct_op_post(s->c.ep, &op);
 }
 
 static int open_side(struct side *s, uint64_t caps)
@@ -133,28 +131,31 @@ static int other_connection(struct side *s, uint64_t seed)
 }
 
 /* An error of one of the operations of the set, which becomes *which. */
-static int expect_error(struct side *s, unsigned int set, int *which, int *err)
+static int expect_error(struct side *s, unsigned int set, int *which,
+			struct fi_cq_err_entry *entry)
 {
-	struct fi_cq_err_entry entry;
-
-	FCT_DO(fct_comp_err(s->l.txcq, &entry, "what was refused, and what is behind"));
-	FCT_TRUE(entry.err > 0);
-	*err = entry.err;
+	FCT_DO(fct_comp_err(s->l.txcq, entry, "what was refused, and what is behind"));
+	FCT_TRUE(entry->err > 0);
 	for (*which = 0; *which < CONTEXTS; ++*which)
-		if (set & 1u << *which && entry.op_context == &s->ctx[*which])
+		if (set & 1u << *which && entry->op_context == &s->ctx[*which])
 			break;
 	FCT_TRUE(*which < CONTEXTS);
 	return 0;
 }
 
-/* err: what pverbs tells; 0: the device's matter. */
-static int expect_error_of(struct side *s, int which, int err)
+/* err: what pverbs tells; 0: the device's matter. Atomics say what they are, but those of
+ * stock verbs. */
+static int expect_error_of(struct side *s, int which, int err, const struct kind *k)
 {
-	int found, code;
+	const char *prov = s->l.info->fabric_attr->prov_name;
+	struct fi_cq_err_entry entry;
+	int found;
 
-	FCT_DO(expect_error(s, 1u << which, &found, &code));
-	if (err && !strcmp(s->l.info->fabric_attr->prov_name, "pverbs"))
-		FCT_EQ(code, err);
+	FCT_DO(expect_error(s, 1u << which, &found, &entry));
+	if (err && !strcmp(prov, "pverbs"))
+		FCT_EQ(entry.err, err);
+	if (k && k->caps && strcmp(prov, "verbs") != 0)
+		FCT_EQ(entry.flags & fct_forms[k->form].done, fct_forms[k->form].done);
 	return 0;
 }
 
@@ -162,18 +163,19 @@ static int expect_error_of(struct side *s, int which, int err)
 static int expect_errors(struct side *s, const struct kind *k)
 {
 	unsigned int set = 1u << BEHIND | 1u << BEHIND_SEND;
-	int which, err;
+	struct fi_cq_err_entry entry;
+	int which;
 
-	set |= k->silent ? 0 : 1u << REFUSED;
+	set |= silent(k) ? 0 : 1u << REFUSED;
 	if (s->l.info->tx_attr->comp_order & FCT_ORDER_STRICT) {
-		if (!k->silent)
-			FCT_DO(expect_error_of(s, REFUSED, FI_EACCES));
-		FCT_DO(expect_error_of(s, BEHIND, FI_ECANCELED));
-		FCT_DO(expect_error_of(s, BEHIND_SEND, FI_ECANCELED));
+		if (!silent(k))
+			FCT_DO(expect_error_of(s, REFUSED, FI_EACCES, k));
+		FCT_DO(expect_error_of(s, BEHIND, FI_ECANCELED, NULL));
+		FCT_DO(expect_error_of(s, BEHIND_SEND, FI_ECANCELED, NULL));
 		set = 0;
 	}
 	while (set) {
-		FCT_DO(expect_error(s, set, &which, &err));
+		FCT_DO(expect_error(s, set, &which, &entry));
 		set &= ~(1u << which);
 	}
 	return 0;
@@ -187,12 +189,12 @@ static int ask(struct side *s, const struct kind *k, enum fault fault)
 	struct fct_event event;
 
 	if (fault == NO_RIGHT)
-		to = &s->peer[k->reads ? REGION_WRITE : REGION_READ];
+		to = &s->peer[reads(k) ? REGION_WRITE : REGION_READ];
 	memset(s->local.buf, 0x11, LEN);
 	FCT_CALL(fi_write(ep, s->local.buf, PIECE, s->local.desc, 0, all->addr, all->key,
 			  &s->ctx[BEFORE]));
-	FCT_CALL(k->post(s, to->addr + (fault == OUT_OF_RANGE ? LEN : 2 * PIECE),
-			 fault == BAD_KEY ? to->key ^ 0x5a5a5a : to->key));
+	FCT_CALL(post(s, k, to->addr + (fault == OUT_OF_RANGE ? LEN : 2 * PIECE),
+		      fault == BAD_KEY ? to->key ^ 0x5a5a5a : to->key));
 	FCT_CALL(fi_write(ep, s->local.buf, PIECE, s->local.desc, 0, all->addr + PIECE,
 			  all->key, &s->ctx[BEHIND]));
 	FCT_CALL(
@@ -200,7 +202,7 @@ static int ask(struct side *s, const struct kind *k, enum fault fault)
 	FCT_DO(fct_comp(s->l.txcq, &s->ctx[BEFORE], FI_WRITE | FI_RMA, &e,
 			"the write before it"));
 	FCT_DO(expect_errors(s, k));
-	if (k->silent)
+	if (silent(k))
 		FCT_DO(fct_eq_expect(s->l.eq, FI_SHUTDOWN, &ep->fid, &event));
 	FCT_TRUE(fct_all(s->local.buf, LEN, 0x11));
 	return 0;
@@ -242,7 +244,7 @@ static int one(struct side *s, const struct kind *k, enum fault fault)
 		FCT_DO(fct_eq_expect(s->l.eq, FI_SHUTDOWN, &s->c.ep->fid, &e));
 		FCT_DO(fct_conn_close(&s->l, &s->c));
 		if (!s->cancelled)
-			FCT_DO(expect_error_of(s, RECEIVE, s->receive_err));
+			FCT_DO(expect_error_of(s, RECEIVE, s->receive_err, NULL));
 		FCT_DO(fct_cq_quiet(s->l.rxcq, "after closing"));
 	}
 	FCT_ERR(fi_eq_read(s->l.eq, &e.event, e.room, sizeof(e.room), 0), -FI_EAGAIN);
@@ -262,18 +264,18 @@ static int refused(const struct kind *k)
 }
 
 FCT_CASE_CALL(write, "writes that the target refuses",
-	      refused(&(struct kind){.post = post_write}))
+	      refused(&(struct kind){.form = FCT_WRITE}))
 
 FCT_CASE_CALL(writedata, "writes with data",
-	      refused(&(struct kind){.post = post_writedata, .receives = true}))
+	      refused(&(struct kind){.form = FCT_WRITEDATA, .receives = true}))
 
 FCT_CASE_CALL(inject, "injected writes, of which only FI_SHUTDOWN tells",
-	      refused(&(struct kind){.post = post_inject, .silent = true}))
+	      refused(&(struct kind){.form = FCT_INJECT_WRITE}))
 
-FCT_CASE_CALL(read, "reads", refused(&(struct kind){.post = post_read, .reads = true}))
+FCT_CASE_CALL(read, "reads", refused(&(struct kind){.form = FCT_READ}))
 
 FCT_CASE_CALL(atomic, "atomics",
-	      refused(&(struct kind){.post = post_atomic, .caps = FI_ATOMIC}))
+	      refused(&(struct kind){.form = FCT_FETCH, .caps = FI_ATOMIC}))
 
 FCT_PROGRAM(.name = "fi_cairn_refused",
 	    .what = "What a target refuses, beside a connection that goes on.")

@@ -9,58 +9,36 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include "close_order.h"
 
 /* ---- runs ---- */
 
-struct outcome {
-	enum fct_result result;
-	char why[FCT_WHY_LEN];
-};
-
 static bool on_software_device(void)
 {
 	return getenv("LD_PRELOAD") && strstr(getenv("LD_PRELOAD"), "simverbs");
 }
 
-static _Noreturn void run(struct outcome *o, int (*fn)(unsigned int nth),
-			  unsigned int nth)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	fct_watchdog();
-	fn(nth);
-	o->result = fct.result;
-	snprintf(o->why, sizeof(o->why), "%s", fct.why);
-	exit(0);
-}
-
 /* In a process of its own. */
 static int apart(int (*fn)(unsigned int nth), unsigned int nth)
 {
-	struct outcome *o = mmap(NULL, sizeof(*o), PROT_READ | PROT_WRITE,
-				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	int how;
+	struct fct_outcome *o = fct_child_memory(sizeof(*o));
+	char name[32];
 	pid_t pid;
+	int ret;
 
-	FCT_TRUE(o != MAP_FAILED);
-	fflush(stdout);
-	pid = fork();
-	if (!pid)
-		run(o, fn, nth);
-	FCT_TRUE(pid > 0 && waitpid(pid, &how, 0) == pid);
-	if (WIFSIGNALED(how) || WEXITSTATUS(how))
-		FCT_FAIL("run %u ended with %s %d", nth,
-			 WIFSIGNALED(how) ? "signal" : "status",
-			 WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how));
-	if (o->result == FCT_FAIL)
-		FCT_FAIL("run %u: %s", nth, o->why);
-	return o->result == FCT_SKIP ? fct_skip("%s", o->why) : 0;
+	FCT_TRUE(o);
+	pid = fct_child();
+	if (!pid) {
+		fn(nth);
+		fct_child_end(o);
+	}
+	snprintf(name, sizeof(name), "run %u", nth);
+	ret = fct_child_join(pid, name, o);
+	munmap(o, sizeof(*o));
+	return ret;
 }
 
 /* Takes the device away from this process: simverbs(1), TAKING A DEVICE AWAY. */
@@ -83,74 +61,50 @@ static int take_away(const struct scene *s)
 
 /* ---- what ends ---- */
 
-static int ended(struct scene *s, void *context, int err)
-{
-	struct scene_op *op = context;
-
-	FCT_TRUE(op >= s->op && op < s->op + SCENE_OPS);
-	FCT_TRUE(err > 0);
-	FCT_EQ(++op->ended, op->posted);
-	return 0;
-}
-
-static bool all_ended(const struct scene *s)
-{
-	size_t i;
-
-	for (i = 0; i < SCENE_OPS && s->op[i].ended == s->op[i].posted; i++)
-		;
-	return i == SCENE_OPS;
-}
-
 /* A program that only reads. */
 static int await_ended(struct scene *s)
 {
-	struct fi_cq_err_entry err = {0};
 	struct fi_cq_data_entry e;
+	struct scene_op *op;
 	struct fct_wait w;
-	int ret = 0;
+	int ret, err;
 
 	fct_wait_init(&w, "the end of every operation");
-	while (!all_ended(s)) {
-		ret = (int)fi_cq_read(s->cq, &e, 1);
-		if (ret == -FI_EAGAIN) {
+	while (!fct_scene_ended(s)) {
+		FCT_GET(ret, fct_cq_look(s->cq, &e, &err));
+		if (!ret) {
 			FCT_DO(fct_wait_check(&w));
 			continue;
 		}
-		FCT_EQ(ret, -FI_EAVAIL);
-		FCT_EQ(fi_cq_readerr(s->cq, &err, 0), 1);
-		FCT_DO(ended(s, err.op_context, err.err));
+		op = e.op_context;
+		FCT_TRUE(err && op >= s->op && op < s->op + SCENE_OPS);
+		FCT_EQ(++op->ended, op->posted);
 	}
-	FCT_EQ(fi_cq_read(s->cq, &e, 1), -FI_EAGAIN);
-	return 0;
+	return fct_cq_quiet(s->cq, "after every operation has ended");
 }
 
 /* Each connection and the listener hear of it once. */
 static int await_told(struct scene *s)
 {
 	unsigned int active = 0, passive = 0, listener = 0, quiet = 0;
-	struct fi_eq_err_entry err = {0};
-	struct fct_event e = {0};
+	struct fct_event e;
 	struct fct_wait w;
-	int ret = 0;
+	int ret;
 
 	fct_wait_init(&w, "what is told of a device that was removed");
-	while (!active || !passive || !listener || quiet < 20) {
-		ret = (int)fi_eq_read(s->eq, &e.event, e.room, sizeof(e.room), 0);
-		if (ret == -FI_EAGAIN) {
-			quiet++;
+	for (; !active || !passive || !listener || quiet < 20; quiet++) {
+		FCT_GET(ret, fct_eq_look(s->eq, &e));
+		if (!ret) {
 			FCT_DO(fct_wait_again(&w));
 			continue;
 		}
 		quiet = 0;
-		if (ret == -FI_EAVAIL) {
-			FCT_EQ(fi_eq_readerr(s->eq, &err, 0), sizeof(err));
-			FCT_EQ(err.err, FI_ENODEV);
-			FCT_TRUE(err.fid == &s->pep->fid);
+		if (ret == 2) {
+			FCT_EQ(e.err.err, FI_ENODEV);
+			FCT_TRUE(e.err.fid == &s->pep->fid);
 			FCT_EQ(++listener, 1);
 			continue;
 		}
-		FCT_TRUE(ret > 0);
 		FCT_EQ(e.event, FI_SHUTDOWN);
 		if (e.cm.fid == &s->active.ep->fid)
 			FCT_EQ(++active, 1);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The limits of connections over routers; of others, as far as they have them. */
 #include <getopt.h>
-#include <stdlib.h>
 
 #include "routed.h"
 
@@ -18,18 +17,6 @@ static const struct option options[] = {
 	{"full", no_argument, NULL, 'F'},
 	{0},
 };
-
-static int number(const char *arg, uint64_t least, uint64_t most, uint64_t *n)
-{
-	char *end;
-
-	*n = strtoull(arg, &end, 0);
-	if (*arg && !*end && *n >= least && *n <= most)
-		return 0;
-	fprintf(stderr, "fi_cairn_routed: '%s' is not a number from %llu to %llu\n", arg,
-		(unsigned long long)least, (unsigned long long)most);
-	return -1;
-}
 
 /* N@ID */
 static int quota(const char *arg)
@@ -49,21 +36,21 @@ static int quota(const char *arg)
 
 static int option(int val, const char *arg)
 {
-	uint64_t n = 0;
+	pid_t n;
 
 	switch (val) {
 	case 'n':
-		if (number(arg, 2, MOST_CONNECTIONS, &n))
-			return -1;
-		fct_routed.connections = (uint32_t)n;
-		return 0;
+		fct_routed.connections = (uint32_t)fct_number(arg, 2, MOST_CONNECTIONS);
+		return fct_routed.connections ? 0 : -1;
 	case 'i':
-		return number(arg, 1, UINT64_MAX, &fct_routed.iterations);
+		fct_routed.iterations = fct_number(arg, 1, UINT64_MAX);
+		return fct_routed.iterations ? 0 : -1;
 	case 'r':
-		if (fct_routed.routers == ROUTED_ROUTERS || number(arg, 1, INT32_MAX, &n))
+		if (fct_routed.routers == ROUTED_ROUTERS)
 			return -1;
-		fct_routed.router[fct_routed.routers++] = (pid_t)n;
-		return 0;
+		n = (pid_t)fct_number(arg, 1, INT32_MAX);
+		fct_routed.router[fct_routed.routers++] = n;
+		return n ? 0 : -1;
 	case 'q':
 		return quota(arg);
 	case 'F':

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The client side starts many clients and watches over them. */
-#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "store.h"
 
@@ -16,95 +12,37 @@ struct crowd {
 	struct fct_where where;
 	const struct store_faults *faults;
 	pid_t pid[STORE_CLIENTS]; /* 0: has ended */
-	uint32_t left;
 };
-
-/* The new process says how it went in the memory that all share. */
-static _Noreturn void be_client(const struct crowd *c, uint32_t id, pid_t parent)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	close(fct.ctl);
-	fct.ctl = -1;
-	fct.inbox = NULL;
-	fct.partial = NULL;
-	fct.partial_len = 0;
-	fct.next_key += (uint64_t)id << 32;
-	fct_watchdog();
-	fct_store_client(id, c->shared, &c->where, c->faults);
-	fct_watchdog_stop();
-	c->shared->client[id].result = fct.result;
-	snprintf(c->shared->client[id].why, FCT_WHY_LEN, "%s", fct.why);
-	exit(0);
-}
 
 static int start_client(struct crowd *c, uint32_t id)
 {
-	pid_t parent = getpid(), pid;
-
-	fflush(stdout);
-	pid = fork();
-	if (!pid)
-		be_client(c, id, parent);
-	if (pid < 0)
-		return fct_fail("fork: %s", strerror(errno));
-	c->pid[id] = pid;
-	return 0;
+	c->pid[id] = fct_child();
+	if (c->pid[id])
+		return c->pid[id] < 0 ? -1 : 0;
+	fct_ctl_close();
+	fct.next_key += (uint64_t)id << 32;
+	fct_store_client(id, c->shared, &c->where, c->faults);
+	fct_child_end(&c->shared->client[id].outcome);
 }
 
 /* A client that was killed gets a successor, which knows what it knew. */
-static int ended(struct crowd *c, uint32_t id, int how)
-{
-	const char *why = c->shared->client[id].why;
-
-	c->pid[id] = 0;
-	if (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL && c->faults->killed)
-		return start_client(c, id);
-	if (WIFSIGNALED(how))
-		return fct_fail("client %u died of signal %d", id, WTERMSIG(how));
-	if (WEXITSTATUS(how))
-		return fct_fail("client %u ended with status %d", id, WEXITSTATUS(how));
-	if (c->shared->client[id].result == FCT_SKIP)
-		return fct_skip("%s", why);
-	if (c->shared->client[id].result != FCT_PASS)
-		return fct_fail("client %u: %s", id, why);
-	c->left--;
-	return 0;
-}
-
 static int watch(struct crowd *c)
 {
-	struct fct_wait w;
-	uint32_t id;
-	pid_t pid;
+	uint32_t id, left = fct_store_opts.clients;
+	char name[32];
 	int how;
 
-	fct_wait_init(&w, "the clients");
-	/* The run's deadline is the clients' too. */
-	w.end_ms = UINT64_MAX;
-	while (c->left) {
-		pid = waitpid(-1, &how, WNOHANG);
-		for (id = 0; id < fct_store_opts.clients && c->pid[id] != pid; id++)
-			;
-		if (pid > 0 && id < fct_store_opts.clients)
-			FCT_DO(ended(c, id, how));
-		else
-			FCT_DO(fct_wait_again(&w));
+	while (left) {
+		FCT_DO(fct_child_next(c->pid, fct_store_opts.clients, &id, &how));
+		if (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL && c->faults->killed) {
+			FCT_DO(start_client(c, id));
+			continue;
+		}
+		snprintf(name, sizeof(name), "client %u", id);
+		FCT_DO(fct_child_result(name, &c->shared->client[id].outcome, how));
+		left--;
 	}
 	return 0;
-}
-
-static void end_clients(struct crowd *c)
-{
-	uint32_t id;
-
-	for (id = 0; id < fct_store_opts.clients; id++) {
-		if (c->pid[id]) {
-			kill(c->pid[id], SIGKILL);
-			waitpid(c->pid[id], NULL, 0);
-		}
-	}
 }
 
 static int begin_and_watch(struct crowd *c)
@@ -129,15 +67,13 @@ static int begin_and_watch(struct crowd *c)
 
 static int all_clients(const struct store_faults *faults)
 {
-	struct crowd c = {.faults = faults, .left = fct_store_opts.clients};
+	struct crowd c = {.faults = faults,
+			  .shared = fct_child_memory(sizeof(*c.shared))};
 	int ret;
 
-	c.shared = mmap(NULL, sizeof(*c.shared), PROT_READ | PROT_WRITE,
-			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (c.shared == MAP_FAILED)
-		return fct_fail("mmap: %s", strerror(errno));
+	FCT_TRUE(c.shared);
 	ret = begin_and_watch(&c);
-	end_clients(&c);
+	fct_child_kill(c.pid, fct_store_opts.clients);
 	munmap(c.shared, sizeof(*c.shared));
 	return ret;
 }
@@ -188,15 +124,10 @@ FCT_CASE(all_faults, "all of it at once")
 
 static int option(int val, const char *arg)
 {
-	char *end;
-	unsigned long n = strtoul(arg, &end, 10);
+	uint32_t *n = val == 'c' ? &fct_store_opts.clients : &fct_store_opts.requests;
 
-	if (!*arg || *end || !n || n > (val == 'c' ? STORE_CLIENTS : 1000000)) {
-		fprintf(stderr, "fi_cairn_store: '%s' is not a possible number\n", arg);
-		return -1;
-	}
-	*(val == 'c' ? &fct_store_opts.clients : &fct_store_opts.requests) = (uint32_t)n;
-	return 0;
+	*n = (uint32_t)fct_number(arg, 1, val == 'c' ? STORE_CLIENTS : 1000000);
+	return *n ? 0 : -1;
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Everything at once, from several threads, for as long as one likes. */
 #include <getopt.h>
-#include <stdlib.h>
 
 #include "stress.h"
 
@@ -61,39 +60,23 @@ FCT_CASE_CALL(durable_all, "all of it, with durable operations",
 					   .waits = true,
 					   .durable = true}))
 
-static int number(const char *arg, uint32_t most, uint32_t *value)
-{
-	char *end;
-	unsigned long n = strtoul(arg, &end, 10);
-
-	if (!*arg || *end || !n || n > most) {
-		fprintf(stderr, "fi_cairn_stress: '%s' is not a number from 1 to %u\n",
-			arg, most);
-		return -1;
-	}
-	*value = (uint32_t)n;
-	return 0;
-}
-
 static int option(int val, const char *arg)
 {
-	uint32_t seconds;
-	char *end;
+	const uint64_t most = val == 'c'   ? ST_LANES
+			      : val == 'j' ? ST_THREADS
+			      : val == 'D' ? 86400
+					   : UINT64_MAX;
+	const uint64_t n = fct_number(arg, 1, most);
 
-	switch (val) {
-	case 'c':
-		return number(arg, ST_LANES, &fct_st_opts.lanes);
-	case 'j':
-		return number(arg, ST_THREADS, &fct_st_opts.threads);
-	case 'D':
-		if (number(arg, 86400, &seconds))
-			return -1;
-		fct_st_opts.ms = seconds * 1000;
-		return 0;
-	default:
-		fct_st_opts.seed = strtoull(arg, &end, 0);
-		return *arg && !*end ? 0 : -1;
-	}
+	if (val == 'c')
+		fct_st_opts.lanes = (uint32_t)n;
+	else if (val == 'j')
+		fct_st_opts.threads = (uint32_t)n;
+	else if (val == 'D')
+		fct_st_opts.ms = (uint32_t)n * 1000;
+	else
+		fct_st_opts.seed = n;
+	return n ? 0 : -1;
 }
 
 int main(int argc, char **argv)

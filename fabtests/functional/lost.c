@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "lost.h"
-#include "lost_where.h"
 
 /* What each side says of itself with its request or answer. */
 struct hello {
@@ -58,9 +57,7 @@ static int connect_as(struct lost *p, uint32_t who)
 	struct fct_conn *c = &p->c[who];
 	struct fct_event e;
 
-	c->info = fi_dupinfo(p->l.info);
-	FCT_TRUE(c->info);
-	FCT_DO(fct_ep_open(&p->l, c, c->info));
+	FCT_DO(fct_ep_new(&p->l, c));
 	FCT_DO(early_receives(p));
 	FCT_CALL(fi_connect(c->ep, p->l.info->dest_addr, &mine, sizeof(mine)));
 	FCT_DO(fct_eq_expect(p->l.eq, FI_CONNECTED, &c->ep->fid, &e));
@@ -95,6 +92,14 @@ int fct_lost_connect(struct lost *p)
 	return 0;
 }
 
+int fct_lost_wait(struct lost *p)
+{
+	if (!fct_lost_connect(p))
+		for (;;)
+			pause();
+	return fct_link_down(&p->l, -1);
+}
+
 int fct_lost_serve(struct lost *p)
 {
 	struct fi_cq_data_entry e;
@@ -116,9 +121,8 @@ static int answer(struct lost *p, const struct fct_event *e)
 	FCT_TRUE(e->len >= sizeof(*theirs) && theirs->who < LOST_CONNS);
 	c = &p->c[theirs->who];
 	FCT_TRUE(!c->ep);
-	c->info = e->cm.info;
 	meet(p, theirs);
-	FCT_DO(fct_ep_open(&p->l, c, c->info));
+	FCT_DO(fct_conn_take(&p->l, c, e->cm.info));
 	if (theirs->who == LOST_PEER)
 		FCT_DO(early_receives(p));
 	mine = hello_of(p, LOST_PEER);
@@ -182,29 +186,24 @@ static int completed(struct lost *p, const void *context, int err)
 /* 1: there was a completion, 0: none. */
 static int look_at_completions(struct lost *p)
 {
-	struct fi_cq_err_entry err = {0};
 	struct fi_cq_data_entry e;
-	ssize_t n = fi_cq_read(p->l.txcq, &e, 1);
+	int ret, err;
 
-	if (n == -FI_EAGAIN)
-		return 0;
-	if (n == 1)
-		return completed(p, e.op_context, 0) ? -1 : 1;
-	FCT_EQ(n, -FI_EAVAIL);
-	FCT_EQ(fi_cq_readerr(p->l.txcq, &err, 0), 1);
-	FCT_TRUE(err.err > 0);
-	FCT_DO(completed(p, err.op_context, err.err));
-	return 1;
+	FCT_GET(ret, fct_cq_look(p->l.txcq, &e, &err));
+	if (ret)
+		FCT_DO(completed(p, e.op_context, err));
+	return ret;
 }
 
 static int look_at_events(struct lost *p)
 {
-	struct fct_event e = {0};
-	ssize_t n = fi_eq_read(p->l.eq, &e.event, e.room, sizeof(e.room), 0);
+	struct fct_event e;
+	int ret;
 
-	if (n == -FI_EAGAIN)
+	FCT_GET(ret, fct_eq_look(p->l.eq, &e));
+	if (!ret)
 		return 0;
-	FCT_CALL(n);
+	FCT_EQ(ret, 1);
 	FCT_EQ(e.event, FI_SHUTDOWN);
 	FCT_TRUE(e.cm.fid == &p->c[LOST_PEER].ep->fid);
 	FCT_EQ(++p->shutdowns, 1);
@@ -215,8 +214,6 @@ int fct_lost_bystander(struct lost *p)
 {
 	struct fid_ep *ep = p->c[LOST_BYSTANDER].ep;
 	const uint64_t seed = p->round;
-	struct fct_wait w;
-	int ret;
 
 	if (!ep)
 		return 0;
@@ -224,12 +221,8 @@ int fct_lost_bystander(struct lost *p)
 	memset(p->m.buf + BACK, 0, LOST_LEN);
 	FCT_CALL(fi_recv(ep, p->m.buf + BACK, LOST_LEN, p->m.desc, 0, &p->bystander[0]));
 	FCT_CALL(fi_send(ep, p->m.buf + OUT, LOST_LEN, p->m.desc, 0, &p->bystander[1]));
-	fct_wait_init(&w, "a message to the bystander and back");
-	while (p->round < seed + 2) {
-		FCT_GET(ret, look_at_completions(p));
-		if (!ret)
-			FCT_DO(fct_wait_again(&w));
-	}
+	FCT_WAIT_WHILE(p->round < seed + 2, "a message to the bystander and back",
+		       look_at_completions(p));
 	FCT_DATA(p->m.buf + BACK, LOST_LEN, seed);
 	return 0;
 }
@@ -301,37 +294,41 @@ int fct_lost_check_errors(struct lost *p)
 
 /* ---- what is posted ---- */
 
-static struct fct_ctx *next(struct lost *p)
+ssize_t fct_lost_post(struct lost *p, const struct fct_op *op)
 {
-	return &p->ctx[p->posted++];
+	struct fct_op o = *op;
+	ssize_t ret;
+
+	o.desc = p->m.desc;
+	o.addr += p->peer.addr;
+	o.key = p->peer.key;
+	o.ctx = &p->ctx[p->posted];
+	ret = fct_op_post(p->c[LOST_PEER].ep, &o);
+	p->posted += !ret && fct_forms[o.form].done;
+	return ret;
 }
 
 int fct_lost_post_receives(struct lost *p, unsigned int count)
 {
+	const struct fct_op receive = {.form = FCT_RECV,
+				       .buf = p->m.buf + SINK,
+				       .len = LOST_LEN};
+
 	while (count--)
-		FCT_CALL(fi_recv(p->c[LOST_PEER].ep, p->m.buf + SINK, LOST_LEN, p->m.desc,
-				 0, next(p)));
+		FCT_CALL(fct_lost_post(p, &receive));
 	return 0;
 }
 
 /* Stock verbs has no delivery complete. */
 static int post_delivered(struct lost *p)
 {
-	struct iovec iov = {.iov_base = p->m.buf, .iov_len = LOST_LEN};
-	struct fi_rma_iov rma = {.addr = p->peer.addr,
-				 .len = LOST_LEN,
-				 .key = p->peer.key};
-	struct fi_msg_rma msg = {.msg_iov = &iov,
-				 .desc = &p->m.desc,
-				 .iov_count = 1,
-				 .rma_iov = &rma,
-				 .rma_iov_count = 1,
-				 .context = &p->ctx[p->posted]};
-	ssize_t n = fi_writemsg(p->c[LOST_PEER].ep, &msg,
-				FI_COMPLETION | FI_DELIVERY_COMPLETE);
+	const ssize_t n =
+		fct_lost_post(p, &(struct fct_op){.form = FCT_WRITEMSG,
+						  .buf = p->m.buf,
+						  .len = LOST_LEN,
+						  .flags = FI_COMPLETION |
+							   FI_DELIVERY_COMPLETE});
 
-	if (!n)
-		p->posted++;
 	return n && n != -FI_EOPNOTSUPP && n != -FI_EINVAL && n != -FI_EBADFLAGS
 		       ? fct_fail("fi_writemsg: %s", fi_strerror((int)-n))
 		       : 0;
@@ -339,23 +336,32 @@ static int post_delivered(struct lost *p)
 
 int fct_lost_post_all(struct lost *p)
 {
-	const uint64_t addr = p->peer.addr, key = p->peer.key;
-	struct fid_ep *ep = p->c[LOST_PEER].ep;
 	uint8_t *from = p->m.buf + SOURCE, *to = p->m.buf + SINK;
-	void *desc = p->m.desc;
+	const struct fct_op all[] = {
+		{.form = FCT_SEND, .buf = from, .len = LOST_LEN},
+		{.form = FCT_SEND, .buf = from, .len = LOST_LEN},
+		{.form = FCT_WRITE, .buf = from, .len = LOST_LEN},
+		{.form = FCT_WRITEDATA, .buf = from, .len = LOST_LEN, .data = 7},
+		{.form = FCT_READ, .buf = to, .len = LOST_LEN},
+		{.form = FCT_FETCH,
+		 .buf = from,
+		 .result = to,
+		 .type = FI_UINT64,
+		 .op = FI_SUM},
+	};
+	const struct fct_op injected[] = {
+		{.form = FCT_INJECT_WRITE, .buf = from, .len = 8},
+		{.form = FCT_INJECT, .buf = from, .len = 8},
+	};
+	size_t i;
 
 	FCT_DO(fct_lost_post_receives(p, 3));
 	p->first = p->posted;
-	FCT_CALL(fi_send(ep, from, LOST_LEN, desc, 0, next(p)));
-	FCT_CALL(fi_send(ep, from, LOST_LEN, desc, 0, next(p)));
-	FCT_CALL(fi_write(ep, from, LOST_LEN, desc, 0, addr, key, next(p)));
-	FCT_CALL(fi_writedata(ep, from, LOST_LEN, desc, 7, 0, addr, key, next(p)));
-	FCT_CALL(fi_read(ep, to, LOST_LEN, desc, 0, addr, key, next(p)));
-	FCT_CALL(fi_fetch_atomic(ep, from, 1, desc, to, desc, 0, addr, key, FI_UINT64,
-				 FI_SUM, next(p)));
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		FCT_CALL(fct_lost_post(p, &all[i]));
 	FCT_DO(post_delivered(p));
-	FCT_CALL(fi_inject_write(ep, from, 8, 0, addr, key));
-	FCT_CALL(fi_inject(ep, from, 8, 0));
+	for (i = 0; i < sizeof(injected) / sizeof(injected[0]); i++)
+		FCT_CALL(fct_lost_post(p, &injected[i]));
 	return 0;
 }
 
@@ -366,7 +372,7 @@ int fct_lost_be_bystander(const struct fct_where *where)
 	FCT_AUTO(fct_link_end) struct lost p = {0};
 	struct fct_setup s = setup_of(&p);
 	struct fct_ctx in, out;
-	struct fct_event e = {0};
+	struct fct_event e;
 	struct fi_cq_data_entry c;
 	struct fid_ep *ep;
 	struct fct_wait w;
@@ -378,7 +384,7 @@ int fct_lost_be_bystander(const struct fct_where *where)
 	ep = p.c[LOST_BYSTANDER].ep;
 	FCT_CALL(fi_recv(ep, p.m.buf, LOST_LEN, p.m.desc, 0, &in));
 	fct_wait_init(&w, "messages, or the end");
-	while (fi_eq_read(p.l.eq, &e.event, e.room, sizeof(e.room), 0) == -FI_EAGAIN) {
+	while (!fct_eq_look(p.l.eq, &e)) {
 		FCT_DO(fct_wait_again(&w));
 		if (fi_cq_read(p.l.txcq, &c, 1) != 1 || c.op_context != &in)
 			continue;

@@ -7,9 +7,7 @@
 #ifndef FCT_LOST_H
 #define FCT_LOST_H
 
-#include <rdma/fi_atomic.h>
-
-#include "fct_fabric.h"
+#include "fct_op.h"
 
 #define LOST_OPS 16u
 #define LOST_LEN 256u
@@ -55,10 +53,13 @@ struct lost {
 
 int fct_lost_listen(struct lost *p); /* both connections, regions known */
 int fct_lost_connect(struct lost *p);
-/* The same, and makes progress until it is killed. */
+/* The same, and waits for nothing but to be killed; makes progress until then. */
+int fct_lost_wait(struct lost *p);
 int fct_lost_serve(struct lost *p);
 /* A message to the bystander and back, on the side that has one. */
 int fct_lost_bystander(struct lost *p);
+/* Posts to the peer's connection; addr is relative to what the peer exposes. */
+ssize_t fct_lost_post(struct lost *p, const struct fct_op *op);
 /* Sends that find no receive, and everything else behind them; receives. */
 int fct_lost_post_all(struct lost *p);
 int fct_lost_post_receives(struct lost *p, unsigned int count);
@@ -93,5 +94,7 @@ ssize_t fct_lost_write_pmem(struct lost *p, unsigned int at, uint64_t flags);
 void fct_lost_play_again(int argc, char **argv, const struct fct_prog *prog,
 			 int (*connects)(void));
 int fct_lost_play(const struct lost_play *play);
+/* Where it listens, for the bystander. */
+int fct_lost_where_tell(const struct fct_where *where);
 
 #endif

@@ -5,7 +5,6 @@
  * keeps them, and no power fails.
  */
 #include <signal.h>
-#include <sys/mman.h>
 
 #include "lost.h"
 

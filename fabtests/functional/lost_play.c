@@ -11,20 +11,17 @@
 #include <unistd.h>
 
 #include "lost.h"
-#include "lost_where.h"
 
 enum { LISTENS, CONNECTS, BYSTANDS, ACTORS };
 
-struct outcome {
-	enum fct_result result;
-	char why[FCT_WHY_LEN];
-};
+/* The way of the listening process' address to its bystander; in each process. */
+static int whereabouts[2];
 
 struct stage {
 	const struct lost_play *play;
 	int ctl[2]; /* between the two first */
 	pid_t pid[ACTORS];
-	struct outcome *outcome;
+	struct fct_outcome *outcome;
 	int outcome_fd;
 };
 
@@ -37,20 +34,18 @@ static void set_env(const char *const *env)
 		setenv(env[0], env[1], 1);
 }
 
-static struct outcome *map_outcome(int fd)
+static struct fct_outcome *map_outcome(int fd)
 {
-	struct outcome *o = mmap(NULL, ACTORS * sizeof(*o), PROT_READ | PROT_WRITE,
-				 MAP_SHARED, fd, 0);
+	struct fct_outcome *o = mmap(NULL, ACTORS * sizeof(*o), PROT_READ | PROT_WRITE,
+				     MAP_SHARED, fd, 0);
 
 	return o == MAP_FAILED ? NULL : o;
 }
 
-static _Noreturn void end_act(struct outcome *o)
+static _Noreturn void end_act(struct fct_outcome *o)
 {
 	fct_ctl_close();
-	o->result = fct.result;
-	snprintf(o->why, FCT_WHY_LEN, "%s", fct.why);
-	exit(0);
+	fct_child_end(o);
 }
 
 /*
@@ -72,7 +67,7 @@ void fct_lost_play_again(int argc, char **argv, const struct fct_prog *prog,
 			 int (*connects)(void))
 {
 	const char *fds = getenv(AGAIN);
-	struct outcome *outcome;
+	struct fct_outcome *outcome;
 	int ctl, fd;
 
 	if (!fds || sscanf(fds, "%d %d", &ctl, &fd) != 2)
@@ -87,30 +82,31 @@ void fct_lost_play_again(int argc, char **argv, const struct fct_prog *prog,
 	end_act(&outcome[CONNECTS]);
 }
 
+int fct_lost_where_tell(const struct fct_where *where)
+{
+	return write(whereabouts[1], where, sizeof(*where)) == sizeof(*where) ? 0 : -1;
+}
+
 static int bystand(void)
 {
 	struct fct_where where;
 
-	if (fct_lost_where_hear(&where))
+	if (read(whereabouts[0], &where, sizeof(where)) != sizeof(where))
 		return fct_skip("nobody listens");
 	return fct_lost_be_bystander(&where);
 }
 
-static _Noreturn void act(const struct stage *s, int role, pid_t parent)
+static _Noreturn void act(const struct stage *s, int role)
 {
 	const struct lost_play *play = s->play;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	fct_watchdog();
 	fct.role = role == LISTENS ? FCT_SERVER : FCT_CLIENT;
 	if (role != BYSTANDS) {
 		fct.ctl = s->ctl[role];
 		close(s->ctl[1 - role]);
 	}
 	if (role != LISTENS)
-		fct_lost_where_only_hear();
+		close(whereabouts[1]);
 	if (role != BYSTANDS)
 		set_env(play->env);
 	if (role == CONNECTS && play->connects_env) {
@@ -124,20 +120,19 @@ static _Noreturn void act(const struct stage *s, int role, pid_t parent)
 
 static int start(struct stage *s)
 {
-	const pid_t parent = getpid();
 	int role;
 
-	fflush(stdout);
 	for (role = 0; role < ACTORS; role++) {
-		s->pid[role] = fork();
+		s->pid[role] = fct_child();
 		if (!s->pid[role])
-			act(s, role, parent);
+			act(s, role);
 		if (s->pid[role] < 0)
-			return fct_fail("fork: %s", strerror(errno));
+			return -1;
 	}
 	close(s->ctl[0]);
 	close(s->ctl[1]);
-	fct_lost_where_close();
+	close(whereabouts[0]);
+	close(whereabouts[1]);
 	return 0;
 }
 
@@ -146,7 +141,7 @@ static void finish(struct stage *s, int role)
 {
 	static const char *const names[] = {"the listening side", "the connecting side",
 					    "the bystander"};
-	const struct outcome *o = &s->outcome[role];
+	const struct fct_outcome *o = &s->outcome[role];
 	int how;
 
 	if (s->pid[role] <= 0 || waitpid(s->pid[role], &how, 0) < 0)
@@ -154,14 +149,9 @@ static void finish(struct stage *s, int role)
 	if (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL && role == CONNECTS &&
 	    s->play->killed)
 		return;
-	if (WIFSIGNALED(how))
-		fct_fail("%s died: %s", names[role], strsignal(WTERMSIG(how)));
-	else if (WEXITSTATUS(how))
-		fct_fail("%s ended with status %d", names[role], WEXITSTATUS(how));
-	else if (o->result == FCT_FAIL)
-		fct_fail("%s: %s", names[role], o->why);
-	else if (o->result == FCT_SKIP && role != BYSTANDS)
-		fct_skip("%s", o->why);
+	/* Without anybody who listens the bystander has nothing to say. */
+	if (role != BYSTANDS || how || o->result != FCT_SKIP)
+		fct_child_result(names[role], o, how);
 }
 
 int fct_lost_play(const struct lost_play *play)
@@ -179,7 +169,7 @@ int fct_lost_play(const struct lost_play *play)
 	    !(s.outcome = map_outcome(s.outcome_fd)))
 		return fct_fail("memfd: %s", strerror(errno));
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s.ctl) ||
-	    fct_lost_where_open())
+	    pipe(whereabouts))
 		fct_fail("socketpair or pipe: %s", strerror(errno));
 	else
 		start(&s);

@@ -5,9 +5,7 @@
  * writes to it.
  */
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <rdma/fi_ext_cairn.h>
@@ -25,14 +23,9 @@ int fct_lost_expose_pmem(struct lost *p, struct fct_target *mine)
 {
 	FCT_DO(fct_pmem_map(&pmem));
 	memset(pmem, 0, FCT_PMEM_LEN);
-	FCT_CALL(fi_mr_reg(p->l.domain, pmem, FCT_PMEM_LEN,
-			   FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE, 0, fct.next_key++,
-			   FI_RMA_PMEM, &pmem_mr, NULL));
-	FCT_DO(fct_keep(&p->l, &pmem_mr->fid));
-	*mine = (struct fct_target){.len = FCT_PMEM_LEN, .key = fi_mr_key(pmem_mr)};
-	if (p->l.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
-		mine->addr = (uintptr_t)pmem;
-	return 0;
+	FCT_DO(fct_pmem_reg(&p->l, pmem, FCT_PMEM_LEN,
+			    FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE, &pmem_mr, mine));
+	return fct_keep(&p->l, &pmem_mr->fid);
 }
 
 int fct_lost_have_pmem(void)
@@ -42,58 +35,45 @@ int fct_lost_have_pmem(void)
 		       : fct_skip("FI_CAIRN_PMEM names no persistent memory");
 }
 
-int fct_lost_receive_pmem(struct lost *p)
+static int receive(struct lost *p, unsigned int count)
 {
 	unsigned int i;
 
-	for (i = 0; i < LOST_OPS; i++)
+	for (i = 0; i < count; i++)
 		FCT_CALL(fi_recv(p->c[LOST_PEER].ep, pmem + i * STRIDE, STRIDE,
 				 fi_mr_desc(pmem_mr), 0, &p->ctx[i]));
 	return 0;
 }
 
+int fct_lost_receive_pmem(struct lost *p)
+{
+	return receive(p, LOST_OPS);
+}
+
 int fct_lost_await_message(struct lost *p)
 {
 	const volatile uint8_t *first = pmem;
-	struct fct_wait w;
 
-	fct_wait_init(&w, "the first message, in memory");
-	while (!*first)
-		FCT_DO(fct_wait_again(&w));
+	FCT_WAIT_WHILE(!*first, "the first message, in memory", 0);
 	return 0;
-}
-
-static int wait_for_signals(struct lost *p)
-{
-	if (!fct_lost_connect(p))
-		for (;;)
-			pause();
-	return fct_link_down(&p->l, -1);
 }
 
 static int be_target(void)
 {
 	struct lost p = {.caps = FI_RMA_PMEM, .expose = fct_lost_expose_pmem};
 
-	return wait_for_signals(&p);
+	return fct_lost_wait(&p);
 }
 
 /* ---- writes ---- */
 
 ssize_t fct_lost_write_pmem(struct lost *p, unsigned int at, uint64_t flags)
 {
-	const struct iovec iov = {p->m.buf, LOST_LEN};
-	const struct fi_rma_iov rma = {p->peer.addr + at * 4096u, LOST_LEN, p->peer.key};
-	const struct fi_msg_rma msg = {.msg_iov = &iov,
-				       .desc = &p->m.desc,
-				       .iov_count = 1,
-				       .rma_iov = &rma,
-				       .rma_iov_count = 1,
-				       .context = &p->ctx[p->posted]};
-	const ssize_t n = fi_writemsg(p->c[LOST_PEER].ep, &msg, flags | FI_COMPLETION);
-
-	p->posted += !n;
-	return n;
+	return fct_lost_post(p, &(struct fct_op){.form = FCT_WRITEMSG,
+						 .buf = p->m.buf,
+						 .len = LOST_LEN,
+						 .addr = at * 4096u,
+						 .flags = flags | FI_COMPLETION});
 }
 
 static int post_durable(struct lost *p, unsigned int count)
@@ -107,22 +87,8 @@ static int post_durable(struct lost *p, unsigned int count)
 
 int fct_lost_stand_still(struct lost *p)
 {
-	char path[64], state = 0;
-	struct fct_wait w;
-	FILE *f;
-
 	FCT_TRUE(!kill(p->pid, SIGSTOP));
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)p->pid);
-	fct_wait_init(&w, "the target to stand still");
-	do {
-		FCT_DO(fct_wait_again(&w));
-		f = fopen(path, "r");
-		FCT_TRUE(f);
-		if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
-			state = 0;
-		fclose(f);
-	} while (state != 'T');
-	return 0;
+	return fct_child_still(p->pid);
 }
 
 /* Those that needed nobody are durable; of the others the first tells why. */
@@ -213,15 +179,9 @@ FCT_CASE_CALL(durable_stopped,
 /* All receives are in the region, and nobody reads what they bring. */
 static int receive_there(struct lost *p)
 {
-	struct fid_ep *ep = p->c[LOST_PEER].ep;
-	unsigned int i;
-
-	FCT_CALL(fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_REPLAY, &pmem_mr,
-			   sizeof(pmem_mr)));
-	for (i = 0; i < WRITES; i++)
-		FCT_CALL(fi_recv(ep, pmem + i * STRIDE, STRIDE, fi_mr_desc(pmem_mr), 0,
-				 &p->ctx[i]));
-	return 0;
+	FCT_CALL(fi_setopt(&p->c[LOST_PEER].ep->fid, FI_OPT_ENDPOINT, FI_OPT_CAIRN_REPLAY,
+			   &pmem_mr, sizeof(pmem_mr)));
+	return receive(p, WRITES);
 }
 
 static int be_receiver(void)
@@ -243,18 +203,15 @@ static int send_replay_format(struct lost *p, const struct fi_cairn_ops_replay *
 			      unsigned int i)
 {
 	const size_t len = 100 + i;
-	const struct iovec iov = {p->m.buf, FI_CAIRN_REPLAY_HEADER + len};
-	const struct fi_msg msg = {.msg_iov = &iov,
-				   .desc = &p->m.desc,
-				   .iov_count = 1,
-				   .context = &p->ctx[p->posted]};
+	const struct fct_op send = {.form = FCT_SENDMSG,
+				    .buf = p->m.buf,
+				    .len = FI_CAIRN_REPLAY_HEADER + len,
+				    .flags = FI_COMMIT_COMPLETE | FI_COMPLETION};
 
 	fct_fill(p->m.buf + FI_CAIRN_REPLAY_HEADER, len, i);
 	FCT_CALL(ops->write_header(p->m.buf, p->m.buf + FI_CAIRN_REPLAY_HEADER, len,
 				   i + 1));
-	FCT_CALL(
-		fi_sendmsg(p->c[LOST_PEER].ep, &msg, FI_COMMIT_COMPLETE | FI_COMPLETION));
-	p->posted++;
+	FCT_CALL(fct_lost_post(p, &send));
 	/* Its buffer is the next one's. */
 	return fct_lost_await_ended(p);
 }

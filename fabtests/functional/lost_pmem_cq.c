@@ -11,16 +11,11 @@
 
 static ssize_t send_durable(struct lost *p)
 {
-	const struct iovec iov = {p->m.buf, LOST_LEN};
-	const struct fi_msg msg = {.msg_iov = &iov,
-				   .desc = &p->m.desc,
-				   .iov_count = 1,
-				   .context = &p->ctx[p->posted]};
-	const ssize_t n =
-		fi_sendmsg(p->c[LOST_PEER].ep, &msg, FI_COMMIT_COMPLETE | FI_COMPLETION);
-
-	p->posted += !n;
-	return n;
+	return fct_lost_post(p, &(struct fct_op){.form = FCT_SENDMSG,
+						 .buf = p->m.buf,
+						 .len = LOST_LEN,
+						 .flags = FI_COMMIT_COMPLETE |
+							  FI_COMPLETION});
 }
 
 static int send_some(struct lost *p, unsigned int count)
@@ -67,10 +62,7 @@ static int be_killed(void)
 			 .expose = fct_lost_expose_pmem,
 			 .receive = fct_lost_receive_pmem};
 
-	if (!fct_lost_connect(&p))
-		for (;;)
-			pause();
-	return fct_link_down(&p.l, -1);
+	return fct_lost_wait(&p);
 }
 
 static int fill(void)

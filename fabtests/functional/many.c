@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Many connections through one event queue: asking, answering, messages, ending. */
+#include <getopt.h>
 #include <stdlib.h>
 
 #include "many.h"
@@ -98,9 +99,7 @@ int fct_many_ask(struct many *m)
 	struct many_conn *c = m->asking;
 
 	for (; c < m->asking + m->count; c++) {
-		c->c.info = fi_dupinfo(m->l.info);
-		FCT_TRUE(c->c.info);
-		FCT_DO(fct_ep_open(&m->l, &c->c, c->c.info));
+		FCT_DO(fct_ep_new(&m->l, &c->c));
 		FCT_DO(post_receives(c));
 		FCT_CALL(fi_connect(c->c.ep, &m->where, &c->number, sizeof(c->number)));
 	}
@@ -126,8 +125,7 @@ static int answer(struct many *m, struct many_conn *c, struct fi_info *info)
 {
 	int ret;
 
-	c->c.info = info;
-	FCT_DO(fct_ep_open(&m->l, &c->c, info));
+	FCT_DO(fct_conn_take(&m->l, &c->c, info));
 	FCT_DO(post_receives(c));
 	ret = fi_accept(c->c.ep, NULL, 0);
 	if (ret && m->fate(c->number) == MANY_LEFT)
@@ -226,26 +224,14 @@ static int dispatch(struct many *m, const struct fct_event *e)
 int fct_many_event(struct many *m)
 {
 	struct fct_event e;
-	ssize_t n;
+	int ret;
 
-	n = fi_eq_read(m->l.eq, &e.event, e.room, sizeof(e.room), 0);
-	if (n == -FI_EAGAIN) {
+	FCT_GET(ret, fct_eq_look(m->l.eq, &e));
+	if (!ret)
 		fct_progress(); /* some notice the peer's end only while a CQ is read */
-		return 0;
-	}
-	if (n == -FI_EAVAIL) {
-		memset(&e.err, 0, sizeof(e.err));
-		e.err.err_data = e.err_data;
-		e.err.err_data_size = sizeof(e.err_data);
-		FCT_EQ(fi_eq_readerr(m->l.eq, &e.err, 0), sizeof(e.err));
-		FCT_DO(on_error(m, &e));
-	} else {
-		FCT_CALL(n);
-		FCT_TRUE(n >= (ssize_t)sizeof(e.cm));
-		e.len = (size_t)n - sizeof(e.cm);
-		FCT_DO(dispatch(m, &e));
-	}
-	return 1;
+	else
+		FCT_DO(ret == 2 ? on_error(m, &e) : dispatch(m, &e));
+	return ret > 0;
 }
 
 int fct_many_await(struct many *m, uint32_t connected, uint32_t failed, uint32_t shut,
@@ -346,49 +332,65 @@ static int start(struct many *m, struct many_conn *ends, unsigned int *all)
 }
 
 /* What was posted to an end that is over ends cancelled; no other may. */
-static int on_cancelled(struct many *m)
+static int on_failure(const struct many *m, const void *context, int err)
 {
-	struct fi_cq_err_entry err = {0};
-	const struct many_conn *c;
+	const struct many_conn *c = end_of(m, context);
 
-	FCT_EQ(fi_cq_readerr(m->l.txcq, &err, 0), 1);
-	c = end_of(m, err.op_context);
 	FCT_TRUE(c);
-	if (err.err != FI_ECANCELED || (c->connected && !c->over))
-		FCT_FAIL("an operation of the %s end %u failed: %d (%s; provider: %s)",
-			 side_of(c), c->number, err.err, fi_strerror(err.err),
-			 fi_cq_strerror(m->l.txcq, err.prov_errno, err.err_data, NULL,
-					0));
+	if (err != FI_ECANCELED || (c->connected && !c->over))
+		FCT_FAIL("an operation of the %s end %u failed: %d (%s)", side_of(c),
+			 c->number, err, fi_strerror(err));
 	return 0;
+}
+
+/* 1: there was a completion; 0: none. */
+static int look(struct many *m)
+{
+	struct fi_cq_data_entry e;
+	int ret, err;
+
+	FCT_GET(ret, fct_cq_look(m->l.txcq, &e, &err));
+	if (ret)
+		FCT_DO(err ? on_failure(m, e.op_context, err) : on_completion(m, &e));
+	return ret;
 }
 
 int fct_many_traffic(struct many *m)
 {
-	struct fi_cq_data_entry e[16];
 	unsigned int all = 0;
-	struct fct_wait w;
-	ssize_t n, i;
+	int ret;
 
 	FCT_DO(start(m, m->asking, &all));
 	FCT_DO(start(m, m->answering, &all));
-	fct_wait_init(&w, "messages on every connection");
-	while (m->sent < all || m->received < all) {
-		n = fi_cq_read(m->l.txcq, e, 16);
-		if (n == -FI_EAGAIN) {
-			FCT_DO(fct_wait_again(&w));
-			continue;
-		}
-		if (n == -FI_EAVAIL) {
-			FCT_DO(on_cancelled(m));
-			continue;
-		}
-		FCT_CALL(n);
-		fct_wait_init(&w, "messages on every connection");
-		for (i = 0; i < n; i++)
-			FCT_DO(on_completion(m, &e[i]));
-	}
-	while ((n = fi_cq_read(m->l.txcq, e, 1)) == -FI_EAVAIL)
-		FCT_DO(on_cancelled(m));
-	FCT_EQ(n, -FI_EAGAIN);
+	FCT_WAIT_WHILE(m->sent < all || m->received < all, "messages on every connection",
+		       look(m));
+	do
+		FCT_GET(ret, look(m));
+	while (ret);
+	FCT_EQ(m->sent, all);
+	FCT_EQ(m->received, all);
 	return 0;
 }
+
+/* ---- the program ---- */
+
+#define MANY_MOST 100000u
+
+static const struct option options[] = {
+	{"count", required_argument, NULL, 'n'},
+	{0},
+};
+
+static int option(int val, const char *arg)
+{
+	(void)val;
+	fct_many_count = (uint32_t)fct_number(arg, 16, MANY_MOST);
+	return fct_many_count ? 0 : -1;
+}
+
+FCT_PROGRAM(.name = "fi_cairn_many", .what = "Many connections at once.",
+	    .options = options,
+	    .help = "  -n, --count=N           connections (default 1000); both "
+		    "sides "
+		    "need the same\n",
+	    .option = option)

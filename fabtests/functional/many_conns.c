@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Many connections that all stand, and that leave nothing behind. */
-#include <dirent.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include "many.h"
 
@@ -71,18 +71,6 @@ FCT_CASE(within, "within one process")
 	return 0;
 }
 
-static int descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (dir && readdir(dir))
-		n++;
-	if (dir)
-		closedir(dir);
-	return n;
-}
-
 #ifdef __SANITIZE_ADDRESS__
 #define MEMORY_COMES_BACK false /* the sanitizer keeps what was freed for a while */
 #else
@@ -92,17 +80,8 @@ static int descriptors(void)
 /* But for what the C library keeps of what was freed. */
 static long resident_kib(void)
 {
-	FILE *f = fopen("/proc/self/status", "r");
-	char line[128];
-	long kib = -1;
-
 	malloc_trim(0);
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "VmRSS: %ld kB", &kib) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return kib;
+	return fct_memory_kib(getpid(), "VmRSS");
 }
 
 /*
@@ -118,12 +97,12 @@ FCT_CASE(again, "life after life nothing is left behind")
 	uint32_t i;
 
 	FCT_DO(life(fct_many_count));
-	fds = descriptors();
+	fds = fct_descriptors();
 	kib = resident_kib();
 	FCT_TRUE(kib > 0);
 	for (i = 0; i < lives; i++)
 		FCT_DO(life(fct_many_count));
-	FCT_EQ(descriptors(), fds);
+	FCT_EQ(fct_descriptors(), fds);
 	fct_note("%ld KiB resident after one life, %ld after %u", kib, resident_kib(),
 		 lives + 1);
 	if (MEMORY_COMES_BACK && resident_kib() > kib + most)

@@ -11,40 +11,10 @@
 
 static int open_endpoint(struct mcast *m, struct mcast_ep *ep)
 {
-	struct fct_link *l = &m->l;
-
-	FCT_DO(fct_cq_open(l, 4 * MCAST_SLOTS, FI_CQ_FORMAT_DATA, FI_WAIT_NONE,
+	FCT_DO(fct_cq_open(&m->l, 4 * MCAST_SLOTS, FI_CQ_FORMAT_DATA, FI_WAIT_NONE,
 			   &ep->rxcq));
-	ep->c.info = fi_dupinfo(l->info);
-	FCT_TRUE(ep->c.info);
-	FCT_CALL(fi_endpoint(l->domain, ep->c.info, &ep->c.ep, ep));
-	ep->c.next = l->conns;
-	l->conns = &ep->c;
-	FCT_CALL(fi_ep_bind(ep->c.ep, &l->eq->fid, 0));
-	FCT_CALL(fi_ep_bind(ep->c.ep, &m->av->fid, 0));
-	FCT_CALL(fi_ep_bind(ep->c.ep, &l->txcq->fid, FI_TRANSMIT));
-	FCT_CALL(fi_ep_bind(ep->c.ep, &ep->rxcq->fid, FI_RECV));
-	FCT_CALL(fi_enable(ep->c.ep));
-	return 0;
-}
-
-static int open_objects(struct mcast *m)
-{
-	struct fi_av_attr av = {.type = FI_AV_TABLE};
-	struct fi_eq_attr eq = {.wait_obj = FI_WAIT_UNSPEC};
-	struct fct_link *l = &m->l;
-	unsigned int i;
-
-	FCT_CALL(fi_fabric(l->info->fabric_attr, &l->fabric, l));
-	FCT_CALL(fi_eq_open(l->fabric, &eq, &l->eq, NULL));
-	FCT_CALL(fi_domain(l->fabric, l->info, &l->domain, l));
-	FCT_CALL(fi_av_open(l->domain, &av, &m->av, NULL));
-	FCT_DO(fct_keep(l, &m->av->fid));
-	FCT_DO(fct_cq_open(l, 8 * MCAST_SLOTS, FI_CQ_FORMAT_DATA, FI_WAIT_NONE,
-			   &l->txcq));
-	for (i = 0; i < MCAST_EPS; i++)
-		FCT_DO(open_endpoint(m, &m->ep[i]));
-	return 0;
+	ep->c.rxcq = ep->rxcq;
+	return fct_ep_new(&m->l, &ep->c);
 }
 
 /* What both sides know of each other. */
@@ -61,22 +31,17 @@ static int introduce(struct mcast *m)
 
 int mcast_up(struct mcast *m, uint64_t caps)
 {
-	const struct fct_setup s = {.caps = caps};
+	const struct fct_setup s = {.caps = caps, .cq_size = 8 * MCAST_SLOTS};
+	const struct fi_av_attr av = {.type = FI_AV_TABLE};
 	const uint8_t *src;
-	int ret;
+	unsigned int i;
 
 	memset(m, 0, sizeof(*m));
-	m->l.s = s;
-	ret = fct_getinfo(&s, NULL, NULL, &m->l.info);
-	if (ret == -FI_ENODATA)
-		ret = fct_skip("no endpoint with multicast");
-	else
-		FCT_CALL(ret);
-	FCT_DO(ret);
-	FCT_DO(fct_barrier("offered"));
+	FCT_DO(fct_plain_open(&m->l, &s, NULL, &av));
 	src = m->l.info->src_addr;
 	m->ethernet = src && !src[UD_LID] && !src[UD_LID + 1];
-	FCT_DO(open_objects(m));
+	for (i = 0; i < MCAST_EPS; i++)
+		FCT_DO(open_endpoint(m, &m->ep[i]));
 	FCT_DO(introduce(m));
 	FCT_DO(fct_mem_alloc(&m->l, &m->tx, m->max, FI_SEND));
 	FCT_DO(fct_mem_alloc(&m->l, &m->rx, MCAST_EPS * MCAST_SLOTS * m->max, FI_RECV));

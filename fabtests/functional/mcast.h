@@ -6,7 +6,7 @@
 #ifndef FCT_MCAST_H
 #define FCT_MCAST_H
 
-#include "fct_fabric.h"
+#include "fct_op.h"
 
 #define MCAST_EPS 3   /* of a side */
 #define MCAST_SLOTS 8 /* receives of each */
@@ -27,7 +27,6 @@ struct mcast_ep {
 
 struct mcast {
 	struct fct_link l;
-	struct fid_av *av;
 	struct mcast_ep ep[MCAST_EPS];
 	struct fid_mc *mc[2 * MCAST_EPS]; /* closed by mcast_down; NULL: none */
 	bool ethernet;

@@ -102,34 +102,33 @@ FCT_CASE(sizes, "from nothing to the longest")
 /* fi_msg(3): FI_MULTICAST says that the address is a group's. */
 FCT_CASE(calls, "fi_sendmsg with FI_MULTICAST, fi_inject")
 {
-	struct iovec iov = {.iov_len = LEN};
-	struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1};
-	struct fi_cq_data_entry e;
 	union mcast_addr group;
 	FCT_AUTO(mcast_end) struct mcast m = {0};
+	struct fct_op send;
 
 	FCT_DO(mcast_up(&m, CAPS));
 	mcast_group(&m, MCAST_IN, 5, &group);
 	FCT_DO(mcast_join_all(&m, &group, 0));
-	iov.iov_base = m.tx.buf;
-	msg.desc = &m.tx.desc;
-	msg.addr = fi_mc_addr(m.mc[0]);
-	msg.context = &m.tx_ctx;
+	send = (struct fct_op){.form = FCT_SENDMSG,
+			       .buf = m.tx.buf,
+			       .len = LEN,
+			       .desc = m.tx.desc,
+			       .to = fi_mc_addr(m.mc[0]),
+			       .flags = FI_MULTICAST | FI_COMPLETION,
+			       .ctx = &m.tx_ctx};
 	FCT_DO(mcast_post_all(&m, 0));
 	FCT_DO(mcast_post_all(&m, 1));
 	FCT_DO(fct_barrier("posted"));
 	fct_fill(m.tx.buf, LEN, 6);
 	if (fct_is_client()) {
-		FCT_POST(m.l.txcq,
-			 fi_sendmsg(m.ep[0].c.ep, &msg, FI_MULTICAST | FI_COMPLETION));
-		FCT_DO(fct_comp(m.l.txcq, &m.tx_ctx, FI_SEND | FI_MSG, &e, "a send"));
+		FCT_DO(fct_op_do(m.ep[0].c.ep, m.l.txcq, &send));
 		FCT_POST(m.l.txcq,
 			 fi_inject(m.ep[0].c.ep, m.tx.buf, 40, fi_mc_addr(m.mc[0])));
 	}
 	FCT_DO(mcast_expect_all(&m, 0, LEN, 6));
 	FCT_DO(mcast_expect_all(&m, 1, 40, 6));
-	msg.addr = 0;
-	FCT_ERR(fi_sendmsg(m.ep[0].c.ep, &msg, FI_MULTICAST), -FI_EINVAL);
+	send.to = 0;
+	FCT_ERR(fct_op_post(m.ep[0].c.ep, &send), -FI_EINVAL);
 	/* The number of another endpoint's group is none of this one's. */
 	FCT_ERR(fi_inject(m.ep[1].c.ep, "x", 1, fi_mc_addr(m.mc[0]) ^ 1ULL << 62),
 		-FI_EINVAL);
@@ -198,7 +197,7 @@ FCT_CASE(mixed, "endpoints with and without multicast reach each other")
 	FCT_CALL(fi_getname(&m.ep[0].c.ep->fid, mine, &len));
 	FCT_EQ(len, sizeof(mine));
 	FCT_DO(fct_exchange("name", mine, theirs, sizeof(mine)));
-	FCT_EQ(fi_av_insert(m.av, theirs, 1, &peer, 0, NULL), 1);
+	FCT_EQ(fi_av_insert(m.l.av, theirs, 1, &peer, 0, NULL), 1);
 	FCT_DO(mcast_post(&m, 0, 0));
 	FCT_DO(fct_barrier("posted"));
 	FCT_DO(mcast_send(&m, 0, peer, LEN, 8));

@@ -22,17 +22,6 @@ int fct_mesh_barrier(struct mesh *m, const char *what)
 	return 0;
 }
 
-/* The other end of the connection that an object belongs to. */
-static struct mesh_conn *conn_of(struct mesh *m, const struct fid *fid)
-{
-	uint32_t i;
-
-	for (i = 0; i < m->count; i++)
-		if (m->conns[i].c.ep && &m->conns[i].c.ep->fid == fid)
-			return &m->conns[i];
-	return NULL;
-}
-
 static int post_receives(struct mesh *m, uint32_t other)
 {
 	struct mesh_conn *c = &m->conns[other];
@@ -66,8 +55,7 @@ static int on_request(struct mesh *m, const struct fct_event *e)
 		fi_freeinfo(e->cm.info);
 		FCT_FAIL("a request of peer %u, or a second one", other);
 	}
-	m->conns[other].c.info = e->cm.info;
-	FCT_DO(fct_ep_open(&m->l, &m->conns[other].c, e->cm.info));
+	FCT_DO(fct_conn_take(&m->l, &m->conns[other].c, e->cm.info));
 	FCT_DO(post_receives(m, other));
 	FCT_CALL(fi_accept(m->conns[other].c.ep, NULL, 0));
 	return 0;
@@ -75,7 +63,7 @@ static int on_request(struct mesh *m, const struct fct_event *e)
 
 static int on_event(struct mesh *m, const struct fct_event *e)
 {
-	struct mesh_conn *c = conn_of(m, e->cm.fid);
+	struct mesh_conn *c = (struct mesh_conn *)fct_conn_of(&m->l, e->cm.fid);
 
 	switch (e->event) {
 	case FI_CONNREQ:
@@ -114,22 +102,6 @@ int fct_mesh_await(struct mesh *m, uint32_t connected, uint32_t shut, const char
 	return 0;
 }
 
-/* Without anything but messages it is no provider for this program. */
-static int probe(void)
-{
-	const struct fct_setup s = {.caps = FI_MSG};
-	struct fi_info *info = NULL;
-	int ret;
-
-	ret = fct_getinfo(&s, NULL, NULL, &info);
-	if (ret)
-		FCT_FAIL("%s offers no FI_EP_MSG endpoint on %s: %s",
-			 fct.opts.prov ? fct.opts.prov : "any provider", fct.opts.src,
-			 fi_strerror(-ret));
-	fi_freeinfo(info);
-	return 0;
-}
-
 int fct_mesh_up(struct mesh *m, struct mesh_shared *shared, uint32_t self, uint64_t caps)
 {
 	const uint32_t count = fct_mesh_count;
@@ -145,7 +117,8 @@ int fct_mesh_up(struct mesh *m, struct mesh_shared *shared, uint32_t self, uint6
 	m->shared = shared;
 	m->self = self;
 	m->count = count;
-	FCT_DO(probe());
+	if (fct_probe())
+		FCT_FAIL("no endpoint for messages");
 	FCT_DO(fct_link_listen_alone(&m->l, &s, &shared->peer[self].where));
 	FCT_DO(fct_mem_alloc(&m->l, &m->out, len, FI_SEND | FI_READ | FI_WRITE));
 	FCT_DO(fct_mem_alloc(&m->l, &m->in, len,

@@ -22,15 +22,13 @@ struct mesh_shared {
 	struct {
 		struct fct_where where;
 		struct fct_target target;
-		uint32_t result; /* enum fct_result */
-		bool followed;	 /* the result only follows another peer's */
-		char why[FCT_WHY_LEN];
+		struct fct_outcome outcome;
 	} peer[MESH_PEERS];
 };
 
 /* A connection, as one of its ends has it. */
 struct mesh_conn {
-	struct fct_conn c;
+	struct fct_conn c; /* first */
 	bool connected, shut;
 	unsigned int received;
 	struct fct_ctx tx[MESH_BURST], rx[MESH_BURST];

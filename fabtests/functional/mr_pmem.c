@@ -3,100 +3,59 @@
  * Persistent memory, which the variable FI_CAIRN_PMEM names: a devdax or a file, of
  * 8 KiB at least.
  */
-#include <fcntl.h>
-#include <unistd.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <stdlib.h>
 
-#include "fct_fabric.h"
+#include "fct_op.h"
 
 #define LEN 8192u
-#define MAPPED (2u << 20)
 
 static const struct fct_setup setup = {.caps = FI_MSG | FI_RMA | FI_RMA_PMEM};
 
-struct mapped {
-	uint8_t *mem;
-	size_t len;
-};
-
-static void unmap(struct mapped *m)
-{
-	if (m->mem)
-		munmap(m->mem, m->len);
-}
-
-static int map_pmem(const char *path, struct mapped *m)
-{
-	struct stat st = {0};
-	void *at = MAP_FAILED;
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-
-	/* A devdax is mapped in pieces of 2 MiB. */
-	if (fd >= 0 && !fstat(fd, &st)) {
-		m->len = S_ISCHR(st.st_mode) ? MAPPED : LEN;
-		at = mmap(NULL, m->len, PROT_READ | PROT_WRITE,
-			  MAP_SHARED_VALIDATE | MAP_SYNC, fd, 0);
-		if (at == MAP_FAILED)
-			at = mmap(NULL, m->len, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-				  0);
-	}
-	if (fd >= 0)
-		close(fd);
-	if (at == MAP_FAILED)
-		return fct_fail_at(__FILE__, __LINE__, "%s cannot be mapped", path);
-	m->mem = at;
-	return 0;
-}
-
 /* The client writes there and reads back, as in any other region. */
-static int transfer(struct fct_link *l, const struct fct_target *peer)
+static int transfer(struct fct_link *l, struct fct_mem *local,
+		    const struct fct_target *peer)
 {
-	struct fi_cq_data_entry e;
-	struct fct_mem local;
 	struct fct_ctx ctx;
+	struct fct_op op;
 
-	FCT_DO(fct_mem_alloc(l, &local, LEN, FI_READ | FI_WRITE));
-	fct_fill(local.buf, LEN, 6);
-	FCT_POST(l->txcq, fi_write(l->c.ep, local.buf, LEN, local.desc, 0, peer->addr,
-				   peer->key, &ctx));
-	FCT_DO(fct_comp(l->txcq, &ctx, FI_RMA | FI_WRITE, &e, "the write"));
-	memset(local.buf, 0, LEN);
-	FCT_POST(l->txcq, fi_read(l->c.ep, local.buf, LEN, local.desc, 0, peer->addr,
-				  peer->key, &ctx));
-	FCT_DO(fct_comp(l->txcq, &ctx, FI_RMA | FI_READ, &e, "the read"));
-	FCT_DATA(local.buf, LEN, 6);
+	FCT_DO(fct_mem_alloc(l, local, LEN, FI_READ | FI_WRITE));
+	fct_fill(local->buf, LEN, 6);
+	op = (struct fct_op){.form = FCT_WRITE,
+			     .buf = local->buf,
+			     .len = LEN,
+			     .desc = local->desc,
+			     .addr = peer->addr,
+			     .key = peer->key,
+			     .ctx = &ctx};
+	FCT_DO(fct_op_do(l->c.ep, l->txcq, &op));
+	memset(local->buf, 0, LEN);
+	op.form = FCT_READ;
+	FCT_DO(fct_op_do(l->c.ep, l->txcq, &op));
+	FCT_DATA(local->buf, LEN, 6);
 	return 0;
 }
 
 FCT_CASE(pmem, "persistent memory (FI_CAIRN_PMEM=FILE) is written and read")
 {
-	const char *path = getenv("FI_CAIRN_PMEM");
 	struct fct_target mine = {0}, peer;
-	FCT_AUTO(unmap) struct mapped at = {0};
+	FCT_AUTO(fct_pmem_end) uint8_t *mem = NULL;
 	FCT_AUTO(fct_link_end) struct fct_link l = {0};
 	FCT_AUTO(fct_fid_end) struct fid_mr *mr = NULL;
+	struct fct_mem local;
 
-	if (!path)
-		return fct_skip("FI_CAIRN_PMEM names no persistent memory");
+	FCT_DO(fct_pmem_map(&mem)); /* of a short file only LEN bytes are used */
 	FCT_DO(fct_link_up(&l, &setup));
 	if (fct_is_server()) {
-		FCT_DO(map_pmem(path, &at));
-		FCT_CALL(fi_mr_reg(l.domain, at.mem, LEN,
-				   FI_REMOTE_READ | FI_REMOTE_WRITE, 0, fct.next_key++,
-				   FI_RMA_PMEM, &mr, NULL));
-		FCT_TRUE(fi_mr_key(mr) != FI_KEY_NOTAVAIL);
-		mine.key = fi_mr_key(mr);
-		if (l.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
-			mine.addr = (uintptr_t)at.mem;
+		FCT_DO(fct_pmem_reg(&l, mem, LEN, FI_REMOTE_READ | FI_REMOTE_WRITE, &mr,
+				    &mine));
+		FCT_TRUE(mine.key != FI_KEY_NOTAVAIL);
 	}
 	FCT_DO(fct_exchange("region", &mine, &peer, sizeof(mine)));
 	if (fct_is_client())
-		FCT_DO(transfer(&l, &peer));
+		FCT_DO(transfer(&l, &local, &peer));
 	FCT_DO(fct_barrier("transferred"));
 	if (fct_is_server())
-		FCT_DATA(at.mem, LEN, 6);
+		FCT_DATA(mem, LEN, 6);
 	return 0;
 }
 

@@ -1,43 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which operations make a completion, in which queue and when. */
-#include "msg.h"
+#include "fct_op.h"
 
 #define LEN 128u
 #define COUNT 8u
 
-struct side {
-	struct fct_link l;
-	struct fct_mem m;
-	struct fct_ctx ctx[COUNT];
-};
-
-static uint8_t *part(struct side *s, unsigned int i)
-{
-	return s->m.buf + (size_t)i * LEN;
-}
-
-static int up(struct side *s, const struct fct_setup *setup)
+static int up(struct fct_parts *s, const struct fct_setup *setup, unsigned int receives)
 {
 	unsigned int i;
 
-	FCT_DO(fct_link_up(&s->l, setup));
-	FCT_DO(fct_mem_alloc(&s->l, &s->m, COUNT * LEN, FI_SEND | FI_RECV));
+	FCT_DO(fct_parts_up(s, setup, LEN, COUNT, receives));
 	for (i = 0; fct_is_client() && i < COUNT; i++)
-		fct_fill(part(s, i), LEN, i);
+		fct_fill(fct_part(s, i), LEN, i);
 	return 0;
 }
 
-static int post_recvs(struct side *s, unsigned int count)
-{
-	unsigned int i;
-
-	for (i = 0; i < count; i++)
-		FCT_POST(s->l.rxcq,
-			 fi_recv(s->l.c.ep, part(s, i), LEN, s->m.desc, 0, &s->ctx[i]));
-	return 0;
-}
-
-static int receive_all(struct side *s, unsigned int count)
+static int receive_all(struct fct_parts *s, unsigned int count)
 {
 	struct fi_cq_data_entry e;
 	unsigned int i;
@@ -46,170 +24,81 @@ static int receive_all(struct side *s, unsigned int count)
 		FCT_DO(fct_comp_any(s->l.rxcq, &e, "a receive"));
 		FCT_TRUE(e.op_context == &s->ctx[i]);
 		FCT_EQ(e.len, LEN);
-		FCT_DATA(part(s, i), LEN, i);
+		FCT_DATA(fct_part(s, i), LEN, i);
 	}
 	return 0;
 }
 
-static ssize_t sendmsg_part(struct side *s, unsigned int i, uint64_t flags)
+/* A call, and whether it makes a completion. */
+struct call {
+	enum fct_form form;
+	uint64_t flags;
+	bool done;
+};
+
+static int done_calls(struct fct_parts *s, const struct call *call, unsigned int count)
 {
-	struct iovec iov = {.iov_base = part(s, i), .iov_len = LEN};
-	struct fi_msg msg = {.msg_iov = &iov,
-			     .desc = &s->m.desc,
-			     .iov_count = 1,
-			     .context = &s->ctx[i]};
-
-	return fi_sendmsg(s->l.c.ep, &msg, flags);
-}
-
-static ssize_t recvmsg_part(struct side *s, unsigned int i, uint64_t flags)
-{
-	struct iovec iov = {.iov_base = part(s, i), .iov_len = LEN};
-	struct fi_msg msg = {.msg_iov = &iov,
-			     .desc = &s->m.desc,
-			     .iov_count = 1,
-			     .context = &s->ctx[i]};
-
-	return fi_recvmsg(s->l.c.ep, &msg, flags);
-}
-
-static int selective_sends(struct side *s)
-{
-	struct iovec iov = {.iov_base = part(s, 1), .iov_len = LEN};
 	struct fi_cq_data_entry e;
-
-	FCT_POST(s->l.txcq,
-		 fi_send(s->l.c.ep, part(s, 0), LEN, s->m.desc, 0, &s->ctx[0]));
-	FCT_POST(s->l.txcq, fi_sendv(s->l.c.ep, &iov, &s->m.desc, 1, 0, &s->ctx[1]));
-	FCT_POST(s->l.txcq, sendmsg_part(s, 2, 0));
-	FCT_POST(s->l.txcq, sendmsg_part(s, 3, FI_COMPLETION));
-	FCT_POST(s->l.txcq,
-		 fi_send(s->l.c.ep, part(s, 4), LEN, s->m.desc, 0, &s->ctx[4]));
-	FCT_POST(s->l.txcq, sendmsg_part(s, 5, FI_COMPLETION));
-	FCT_DO(fct_comp(s->l.txcq, &s->ctx[3], FI_SEND | FI_MSG, &e,
-			"the first send with FI_COMPLETION"));
-	return fct_comp(s->l.txcq, &s->ctx[5], FI_SEND | FI_MSG, &e,
-			"the second send with FI_COMPLETION");
-}
-
-FCT_CASE(selective_tx, "FI_SELECTIVE_COMPLETION for sends")
-{
-	struct fct_setup setup = {.caps = FI_MSG, .tx_bind = FI_SELECTIVE_COMPLETION};
-	FCT_AUTO(fct_link_end) struct side s = {0};
-
-	FCT_DO(up(&s, &setup));
-	if (fct_is_server())
-		FCT_DO(post_recvs(&s, 6));
-	FCT_DO(fct_barrier("receives posted"));
-	FCT_DO(fct_is_server() ? receive_all(&s, 6) : selective_sends(&s));
-	FCT_DO(fct_barrier("all received"));
-	return fct_cq_quiet(s.l.txcq, "after all messages");
-}
-
-FCT_CASE(selective_rx, "FI_SELECTIVE_COMPLETION for receives")
-{
-	struct fct_setup setup = {.caps = FI_MSG, .rx_bind = FI_SELECTIVE_COMPLETION};
-	struct fi_cq_data_entry e;
-	FCT_AUTO(fct_link_end) struct side s = {0};
 	unsigned int i;
 
-	FCT_DO(up(&s, &setup));
-	if (fct_is_server()) {
-		FCT_POST(s.l.rxcq,
-			 fi_recv(s.l.c.ep, part(&s, 0), LEN, s.m.desc, 0, &s.ctx[0]));
-		FCT_POST(s.l.rxcq, recvmsg_part(&s, 1, 0));
-		FCT_POST(s.l.rxcq, recvmsg_part(&s, 2, FI_COMPLETION));
-	}
-	FCT_DO(fct_barrier("receives posted"));
-	if (fct_is_client()) {
-		for (i = 0; i < 3; i++) {
-			FCT_POST(s.l.txcq, fi_send(s.l.c.ep, part(&s, i), LEN, s.m.desc,
-						   0, &s.ctx[i]));
-			FCT_DO(fct_comp(s.l.txcq, &s.ctx[i], FI_SEND | FI_MSG, &e,
-					"a send"));
-		}
-	} else {
-		FCT_DO(fct_comp(s.l.rxcq, &s.ctx[2], FI_RECV | FI_MSG, &e,
-				"the receive with FI_COMPLETION"));
-		for (i = 0; i < 3; i++)
-			FCT_DATA(part(&s, i), LEN, i);
-	}
-	FCT_DO(fct_barrier("all received"));
-	return fct_cq_quiet(s.l.rxcq, "after all messages");
+	for (i = 0; i < count; i++)
+		if (call[i].done)
+			FCT_DO(fct_comp(s->l.txcq, &s->ctx[i],
+					fct_forms[call[i].form].done, &e,
+					"a call that makes a completion"));
+	return 0;
 }
 
-FCT_CASE(selective_default, "op_flags FI_COMPLETION with selective completion")
+static int send_by(const struct fct_setup *setup, const struct call *call,
+		   unsigned int count)
 {
-	struct fct_setup setup = {.caps = FI_MSG,
-				  .tx_op_flags = FI_COMPLETION,
-				  .tx_bind = FI_SELECTIVE_COMPLETION};
-	struct fi_cq_data_entry e;
-	FCT_AUTO(fct_link_end) struct side s = {0};
+	FCT_AUTO(fct_link_end) struct fct_parts s = {0};
+	unsigned int i;
 
-	FCT_DO(up(&s, &setup));
-	if (fct_is_server())
-		FCT_DO(post_recvs(&s, 2));
-	FCT_DO(fct_barrier("receives posted"));
-	if (fct_is_client()) {
-		FCT_POST(s.l.txcq,
-			 fi_send(s.l.c.ep, part(&s, 0), LEN, s.m.desc, 0, &s.ctx[0]));
-		FCT_POST(s.l.txcq, sendmsg_part(&s, 1, FI_COMPLETION));
-		FCT_DO(fct_comp(s.l.txcq, &s.ctx[0], FI_SEND | FI_MSG, &e, "fi_send"));
-		FCT_DO(fct_comp(s.l.txcq, &s.ctx[1], FI_SEND | FI_MSG, &e,
-				"fi_sendmsg with FI_COMPLETION"));
-	} else {
-		FCT_DO(receive_all(&s, 2));
-	}
+	FCT_DO(up(&s, setup, count));
+	for (i = 0; fct_is_client() && i < count; i++)
+		FCT_DO(fct_part_post(&s, call[i].form, i, call[i].flags));
+	FCT_DO(fct_is_client() ? done_calls(&s, call, count) : receive_all(&s, count));
 	FCT_DO(fct_barrier("all received"));
 	return fct_cq_quiet(s.l.txcq, "after all messages");
 }
+
+FCT_CASE_CALL(selective_tx, "FI_SELECTIVE_COMPLETION for sends",
+	      send_by(&(struct fct_setup){.tx_bind = FI_SELECTIVE_COMPLETION},
+		      (const struct call[]){{.form = FCT_SEND},
+					    {.form = FCT_SENDV},
+					    {.form = FCT_SENDMSG},
+					    {FCT_SENDMSG, FI_COMPLETION, true},
+					    {.form = FCT_SEND},
+					    {FCT_SENDMSG, FI_COMPLETION, true}},
+		      6))
+
+/* FI_COMPLETION in op_flags, and selective completion. */
+static const struct fct_setup by_default = {.tx_op_flags = FI_COMPLETION,
+					    .tx_bind = FI_SELECTIVE_COMPLETION};
+
+FCT_CASE_CALL(selective_default, "op_flags FI_COMPLETION with selective completion",
+	      send_by(&by_default,
+		      (const struct call[]){{FCT_SEND, 0, true},
+					    {FCT_SENDMSG, FI_COMPLETION, true}},
+		      2))
 
 /* fi_endpoint(3): calls that take flags override the op_flags of the endpoint. */
-FCT_CASE(selective_override, "flags of fi_sendmsg replace the endpoint's")
-{
-	struct fct_setup setup = {.caps = FI_MSG,
-				  .tx_op_flags = FI_COMPLETION,
-				  .tx_bind = FI_SELECTIVE_COMPLETION};
-	struct fi_cq_data_entry e;
-	FCT_AUTO(fct_link_end) struct side s = {0};
-
-	FCT_DO(up(&s, &setup));
-	if (fct_is_server())
-		FCT_DO(post_recvs(&s, 2));
-	FCT_DO(fct_barrier("receives posted"));
-	if (fct_is_client()) {
-		FCT_POST(s.l.txcq, sendmsg_part(&s, 0, 0));
-		FCT_POST(s.l.txcq,
-			 fi_send(s.l.c.ep, part(&s, 1), LEN, s.m.desc, 0, &s.ctx[1]));
-		FCT_DO(fct_comp(s.l.txcq, &s.ctx[1], FI_SEND | FI_MSG, &e,
-				"fi_send after a fi_sendmsg without FI_COMPLETION"));
-	} else {
-		FCT_DO(receive_all(&s, 2));
-	}
-	FCT_DO(fct_barrier("all received"));
-	return fct_cq_quiet(s.l.txcq, "after all messages");
-}
+FCT_CASE_CALL(selective_override, "flags of fi_sendmsg replace the endpoint's",
+	      send_by(&by_default,
+		      (const struct call[]){{.form = FCT_SENDMSG}, {FCT_SEND, 0, true}},
+		      2))
 
 static int default_flag(uint64_t flag)
 {
-	struct fct_setup setup = {.caps = FI_MSG, .tx_op_flags = flag};
-	struct fi_cq_data_entry e;
-	FCT_AUTO(fct_link_end) struct side s = {0};
-	unsigned int i;
+	const struct fct_setup setup = {.tx_op_flags = flag};
 
-	FCT_DO(up(&s, &setup));
-	if (fct_is_server())
-		FCT_DO(post_recvs(&s, COUNT));
-	FCT_DO(fct_barrier("receives posted"));
-	for (i = 0; fct_is_client() && i < COUNT; i++) {
-		FCT_POST(s.l.txcq, i % 2 ? sendmsg_part(&s, i, flag)
-					 : fi_send(s.l.c.ep, part(&s, i), LEN, s.m.desc,
-						   0, &s.ctx[i]));
-		FCT_DO(fct_comp(s.l.txcq, &s.ctx[i], FI_SEND | FI_MSG, &e, "a send"));
-	}
-	if (fct_is_server())
-		FCT_DO(receive_all(&s, COUNT));
-	return 0;
+	return send_by(&setup,
+		       (const struct call[]){{FCT_SEND, 0, true},
+					     {FCT_SENDMSG, flag, true},
+					     {FCT_SEND, 0, true},
+					     {FCT_SENDMSG, flag, true}},
+		       4);
 }
 
 FCT_CASE_CALL(op_transmit_complete, "endpoint default FI_TRANSMIT_COMPLETE",
@@ -218,18 +107,44 @@ FCT_CASE_CALL(op_transmit_complete, "endpoint default FI_TRANSMIT_COMPLETE",
 FCT_CASE_CALL(op_inject_complete, "endpoint default FI_INJECT_COMPLETE",
 	      default_flag(FI_INJECT_COMPLETE))
 
+FCT_CASE(selective_rx, "FI_SELECTIVE_COMPLETION for receives")
+{
+	static const struct call call[] = {{.form = FCT_RECV},
+					   {.form = FCT_RECVMSG},
+					   {FCT_RECVMSG, FI_COMPLETION, true}};
+	const struct fct_setup setup = {.rx_bind = FI_SELECTIVE_COMPLETION};
+	FCT_AUTO(fct_link_end) struct fct_parts s = {0};
+	struct fi_cq_data_entry e;
+	unsigned int i;
+
+	FCT_DO(up(&s, &setup, 0));
+	for (i = 0; fct_is_server() && i < 3; i++)
+		FCT_DO(fct_part_post(&s, call[i].form, i, call[i].flags));
+	FCT_DO(fct_barrier("receives posted"));
+	for (i = 0; fct_is_client() && i < 3; i++) {
+		FCT_DO(fct_part_post(&s, FCT_SEND, i, 0));
+		FCT_DO(fct_comp(s.l.txcq, &s.ctx[i], FI_SEND | FI_MSG, &e, "a send"));
+	}
+	if (fct_is_server()) {
+		FCT_DO(done_calls(&s, call, 3));
+		for (i = 0; i < 3; i++)
+			FCT_DATA(fct_part(&s, i), LEN, i);
+	}
+	FCT_DO(fct_barrier("all received"));
+	return fct_cq_quiet(s.l.rxcq, "after all messages");
+}
+
 /* The receive is posted only when the sender has looked for a completion in vain. */
 FCT_CASE(op_delivery_complete, "no completion before the message is received")
 {
 	struct fct_setup setup = {.caps = FI_MSG, .tx_op_flags = FI_DELIVERY_COMPLETE};
 	struct fi_cq_data_entry e;
-	FCT_AUTO(fct_link_end) struct side s = {0};
+	FCT_AUTO(fct_link_end) struct fct_parts s = {0};
 	int i;
 
-	FCT_DO(up(&s, &setup));
+	FCT_DO(up(&s, &setup, 0));
 	if (fct_is_client()) {
-		FCT_POST(s.l.txcq,
-			 fi_send(s.l.c.ep, part(&s, 0), LEN, s.m.desc, 0, &s.ctx[0]));
+		FCT_DO(fct_part_post(&s, FCT_SEND, 0, 0));
 		for (i = 0; i < 10000; i++)
 			FCT_DO(fct_cq_quiet(s.l.txcq, "before the receive is posted"));
 		FCT_DO(fct_barrier("sent, not complete"));
@@ -237,33 +152,10 @@ FCT_CASE(op_delivery_complete, "no completion before the message is received")
 				"the delivered send"));
 	} else {
 		FCT_DO(fct_barrier("sent, not complete"));
-		FCT_DO(post_recvs(&s, 1));
+		FCT_DO(fct_part_post(&s, FCT_RECV, 0, 0));
 		FCT_DO(receive_all(&s, 1));
 	}
 	return 0;
-}
-
-FCT_CASE(split_cq, "separate CQs for transmit and receive")
-{
-	struct fct_setup setup = {.caps = FI_MSG, .split_cq = true};
-	struct fi_cq_data_entry e;
-	struct fct_mem tx;
-	FCT_AUTO(fct_link_end) struct side s = {0};
-	unsigned int i;
-
-	FCT_DO(up(&s, &setup));
-	FCT_DO(fct_mem_alloc(&s.l, &tx, LEN, FI_SEND));
-	FCT_DO(post_recvs(&s, COUNT));
-	FCT_DO(fct_barrier("receives posted"));
-	for (i = 0; i < COUNT; i++) {
-		fct_fill(tx.buf, LEN, i);
-		FCT_POST(s.l.txcq, fi_send(s.l.c.ep, tx.buf, LEN, tx.desc, 0, &tx));
-		FCT_DO(fct_comp(s.l.txcq, &tx, FI_SEND | FI_MSG, &e,
-				"a send in the transmit CQ"));
-	}
-	FCT_DO(receive_all(&s, COUNT));
-	FCT_DO(fct_cq_quiet(s.l.txcq, "after all sends"));
-	return fct_cq_quiet(s.l.rxcq, "after all receives");
 }
 
 /* ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Many messages in flight. */
-#include "msg.h"
+#include "fct_fabric.h"
 
 #define FLOOD_COUNT 4000u
 #define FLOOD_LEN 256u

@@ -3,47 +3,41 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "msg.h"
+#include "fct_op.h"
 
 #define LEN 256u
 #define ROUNDS 200u
 
-struct side {
-	struct fct_link l;
-	struct fct_mem m; /* what is sent, then what is received */
-	struct fct_ctx tx, rx;
-};
+/* Of two parts one is sent, the other received. */
+enum { TX, RX };
 
-static int post_recv(struct side *s)
+static int post_recv(struct fct_parts *s)
 {
-	FCT_POST(s->l.rxcq,
-		 fi_recv(s->l.c.ep, s->m.buf + LEN, LEN, s->m.desc, 0, &s->rx));
-	return 0;
+	return fct_part_post(s, FCT_RECV, RX, 0);
 }
 
-static int send_one(struct side *s, uint64_t seed)
+static int send_one(struct fct_parts *s, uint64_t seed)
 {
 	struct fi_cq_data_entry e;
 
-	fct_fill(s->m.buf, LEN, seed);
-	FCT_POST(s->l.txcq, fi_send(s->l.c.ep, s->m.buf, LEN, s->m.desc, 0, &s->tx));
-	return fct_comp(s->l.txcq, &s->tx, FI_SEND | FI_MSG, &e, "a message");
+	fct_fill(fct_part(s, TX), LEN, seed);
+	FCT_DO(fct_part_post(s, FCT_SEND, TX, 0));
+	return fct_comp(s->l.txcq, &s->ctx[TX], FI_SEND | FI_MSG, &e, "a message");
 }
 
-static int take_one(struct side *s, uint64_t seed)
+static int take_one(struct fct_parts *s, uint64_t seed)
 {
 	struct fi_cq_data_entry e;
 
-	FCT_DO(fct_comp(s->l.rxcq, &s->rx, FI_RECV | FI_MSG, &e, "a message"));
-	FCT_DATA(s->m.buf + LEN, LEN, seed);
+	FCT_DO(fct_comp(s->l.rxcq, &s->ctx[RX], FI_RECV | FI_MSG, &e, "a message"));
+	FCT_DATA(fct_part(s, RX), LEN, seed);
 	return 0;
 }
 
-static int ping_pong(struct side *s)
+static int ping_pong(struct fct_parts *s)
 {
 	unsigned int i;
 
-	FCT_DO(fct_mem_alloc(&s->l, &s->m, 2 * LEN, FI_SEND | FI_RECV));
 	FCT_DO(post_recv(s));
 	FCT_DO(fct_barrier("receives posted"));
 	for (i = 0; i < ROUNDS; i++) {
@@ -61,10 +55,12 @@ static int ping_pong(struct side *s)
 /* With separate queues: in one, the peer's answer may come before the own completion. */
 static int exchange(const struct fct_setup *setup)
 {
-	FCT_AUTO(fct_link_end) struct side s = {0};
+	FCT_AUTO(fct_link_end) struct fct_parts s = {0};
 
-	FCT_DO(fct_link_up(&s.l, setup));
-	return ping_pong(&s);
+	FCT_DO(fct_parts_up(&s, setup, LEN, 2, 0));
+	FCT_DO(ping_pong(&s));
+	FCT_DO(fct_cq_quiet(s.l.txcq, "after all sends"));
+	return fct_cq_quiet(s.l.rxcq, "after all receives");
 }
 
 FCT_CASE(threading, "every threading level")
@@ -100,7 +96,7 @@ FCT_CASE(progress, "automatic and manual data progress")
 
 /* With FI_THREAD_SAFE one endpoint is every thread's. */
 struct poster {
-	struct side *s;
+	struct fct_parts *s;
 	struct fct_ctx ctx;
 	unsigned int posted;
 	int ret;
@@ -112,7 +108,7 @@ struct poster {
 static void *post_many(void *arg)
 {
 	struct poster *p = arg;
-	struct side *s = p->s;
+	struct fct_parts *s = p->s;
 	uint64_t end = fct_now_ms() + 20000 * fct.scale;
 
 	while (p->posted < EACH && fct_now_ms() < end) {
@@ -127,7 +123,7 @@ static void *post_many(void *arg)
 	return NULL;
 }
 
-static int collect(struct side *s, struct poster *posters)
+static int collect(struct fct_parts *s, struct poster *posters)
 {
 	unsigned int done[POSTERS] = {0}, i, n;
 	struct fi_cq_data_entry e;
@@ -144,7 +140,7 @@ static int collect(struct side *s, struct poster *posters)
 	return 0;
 }
 
-static int many_threads(struct side *s)
+static int many_threads(struct fct_parts *s)
 {
 	struct poster posters[POSTERS] = {{0}};
 	pthread_t threads[POSTERS];
@@ -172,19 +168,18 @@ FCT_CASE(many_threads, "one endpoint, several threads that post")
 	struct fct_setup setup = {.caps = FI_MSG,
 				  .threading = FI_THREAD_SAFE,
 				  .split_cq = true};
-	FCT_AUTO(fct_link_end) struct side s = {0};
+	FCT_AUTO(fct_link_end) struct fct_parts s = {0};
 	struct fi_cq_data_entry e;
 	unsigned int i;
 
-	FCT_DO(fct_link_up(&s.l, &setup));
-	FCT_DO(fct_mem_alloc(&s.l, &s.m, 2 * LEN, FI_SEND | FI_RECV));
+	FCT_DO(fct_parts_up(&s, &setup, LEN, 2, 0));
 	for (i = 0; fct_is_server() && i < 32; i++)
 		FCT_DO(post_recv(&s));
 	FCT_DO(fct_barrier("receives posted"));
 	if (fct_is_client())
 		FCT_DO(many_threads(&s));
 	for (i = 0; fct_is_server() && i < POSTERS * EACH; i++) {
-		FCT_DO(fct_comp(s.l.rxcq, &s.rx, FI_RECV | FI_MSG, &e,
+		FCT_DO(fct_comp(s.l.rxcq, &s.ctx[RX], FI_RECV | FI_MSG, &e,
 				"one of many threads' messages"));
 		FCT_EQ(e.len, 8);
 		if (i + 32 < POSTERS * EACH)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A server's endpoint and its many peers: opened, introduced, waited for. */
+#include <getopt.h>
 #include <stdlib.h>
 
 #include "rdm.h"
@@ -20,34 +21,6 @@ uint64_t fct_rdm_seed(const struct rdm_peer *p, unsigned int n, bool from_client
 	return ((uint64_t)p->number * RDM_BURST + n) * 2 + from_client;
 }
 
-static int open_domain(struct rdm *r)
-{
-	struct fi_av_attr av = {.type = FI_AV_TABLE, .count = fct_rdm_count};
-	struct fct_link *l = &r->l;
-
-	FCT_CALL(fi_fabric(l->info->fabric_attr, &l->fabric, l));
-	FCT_CALL(fi_domain(l->fabric, l->info, &l->domain, l));
-	FCT_CALL(fi_av_open(l->domain, &av, &r->av, NULL));
-	FCT_DO(fct_keep(l, &r->av->fid));
-	return fct_cq_open(l, 4 * RDM_BURST * fct_rdm_count, FI_CQ_FORMAT_TAGGED,
-			   FI_WAIT_NONE, &l->txcq);
-}
-
-static int open_ep(struct rdm *r, struct fct_conn *c)
-{
-	struct fct_link *l = &r->l;
-
-	c->info = fi_dupinfo(l->info);
-	FCT_TRUE(c->info);
-	FCT_CALL(fi_endpoint(l->domain, c->info, &c->ep, c));
-	c->next = l->conns;
-	l->conns = c;
-	FCT_CALL(fi_ep_bind(c->ep, &r->av->fid, 0));
-	FCT_CALL(fi_ep_bind(c->ep, &l->txcq->fid, FI_TRANSMIT | FI_RECV));
-	FCT_CALL(fi_enable(c->ep));
-	return 0;
-}
-
 static int name_of(struct fid_ep *ep, uint8_t name[NAME_LEN])
 {
 	size_t len = NAME_LEN;
@@ -63,13 +36,12 @@ static int serve(struct rdm *r)
 	uint8_t name[NAME_LEN];
 	uint32_t i;
 
-	FCT_DO(open_domain(r));
-	FCT_DO(open_ep(r, &r->server));
+	FCT_DO(fct_ep_new(&r->l, &r->server));
 	FCT_DO(name_of(r->server.ep, name));
 	FCT_DO(fct_tell("server", name, sizeof(name)));
 	for (i = 0; i < fct_rdm_count; i++) {
 		FCT_DO(fct_hear("peer", name, sizeof(name)));
-		FCT_EQ(fi_av_insert(r->av, name, 1, &r->peers[i].to, 0, NULL), 1);
+		FCT_EQ(fi_av_insert(r->l.av, name, 1, &r->peers[i].to, 0, NULL), 1);
 	}
 	return 0;
 }
@@ -80,11 +52,10 @@ static int meet(struct rdm *r)
 	fi_addr_t to;
 	uint32_t i;
 
-	FCT_DO(open_domain(r));
 	FCT_DO(fct_hear("server", name, sizeof(name)));
-	FCT_EQ(fi_av_insert(r->av, name, 1, &to, 0, NULL), 1);
+	FCT_EQ(fi_av_insert(r->l.av, name, 1, &to, 0, NULL), 1);
 	for (i = 0; i < fct_rdm_count; i++) {
-		FCT_DO(open_ep(r, &r->peers[i].c));
+		FCT_DO(fct_ep_new(&r->l, &r->peers[i].c));
 		r->peers[i].to = to;
 		FCT_DO(name_of(r->peers[i].c.ep, name));
 		FCT_DO(fct_tell("peer", name, sizeof(name)));
@@ -117,16 +88,17 @@ int fct_rdm_up(struct rdm *r, uint64_t caps)
 
 int fct_rdm_up_by(struct rdm *r, uint64_t caps, enum fi_progress data_progress)
 {
-	struct fct_setup s = {.caps = caps,
-			      .msg_order = FI_ORDER_SAS,
-			      .data_progress = data_progress};
+	const struct fct_setup s = {.caps = caps,
+				    .msg_order = FI_ORDER_SAS,
+				    .data_progress = data_progress,
+				    .cq_size = (size_t)4 * RDM_BURST * fct_rdm_count,
+				    .format = FI_CQ_FORMAT_TAGGED};
+	const struct fi_av_attr av = {.count = fct_rdm_count};
 	const char *node = NULL;
 	unsigned int n;
 	uint32_t i;
-	int ret;
 
 	memset(r, 0, sizeof(*r));
-	r->l.s = s;
 	if (fct_is_client())
 		node = fct.opts.host ? fct.opts.host : fct.opts.self;
 	r->peers = calloc(fct_rdm_count, sizeof(*r->peers));
@@ -139,11 +111,7 @@ int fct_rdm_up_by(struct rdm *r, uint64_t caps, enum fi_progress data_progress)
 			r->peers[i].in[n].receives = true;
 		}
 	}
-	ret = fct_getinfo(&s, node, NULL, &r->l.info);
-	if (ret == -FI_ENODATA)
-		ret = fct_skip("no endpoint with what this case needs (caps %s)",
-			       fi_tostr(&caps, FI_TYPE_CAPS));
-	FCT_DO(fct_agree(ret));
+	FCT_DO(fct_plain_open(&r->l, &s, node, &av));
 	FCT_DO(fct_is_client() ? meet(r) : serve(r));
 	FCT_DO(give_memory(r));
 	return fct_barrier("introduced");
@@ -217,3 +185,27 @@ int fct_rdm_await(struct rdm *r, unsigned int sent, unsigned int received,
 	FCT_EQ(r->received, received);
 	return 0;
 }
+
+/* ---- the program ---- */
+
+#define RDM_MOST 10000u
+
+static const struct option options[] = {
+	{"count", required_argument, NULL, 'n'},
+	{0},
+};
+
+static int option(int val, const char *arg)
+{
+	(void)val;
+	fct_rdm_count = (uint32_t)fct_number(arg, 1, RDM_MOST);
+	return fct_rdm_count ? 0 : -1;
+}
+
+FCT_PROGRAM(.name = "fi_cairn_rdm",
+	    .what = "Reliable datagram endpoints, and many peers of one.",
+	    .ep_type = FI_EP_RDM, .options = options,
+	    .help = "  -n, --count=N           peers, at the client (default 32); "
+		    "both "
+		    "sides need the same\n",
+	    .option = option)

@@ -40,7 +40,6 @@ struct rdm_peer {
 
 struct rdm {
 	struct fct_link l;
-	struct fid_av *av;
 	struct rdm_peer *peers; /* fct_rdm_count */
 	struct fct_conn server; /* its endpoint, at the server */
 	struct fct_mem buffers, regions;

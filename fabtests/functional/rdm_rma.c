@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Remote memory and atomics of many peers with one server. */
-#include <rdma/fi_atomic.h>
 #include <stdlib.h>
 
+#include "fct_op.h"
 #include "rdm.h"
 
 #define RMA_CAPS                                                                     \
@@ -38,23 +38,20 @@ static int check_read(struct rdm *r, struct rdm_op *op,
 /* Delivered when it completes: nothing else says that it has arrived. */
 static int write_one(struct rdm *r, struct rdm_peer *p)
 {
-	struct iovec iov = {.iov_base = p->send, .iov_len = RDM_REGION};
-	struct fi_rma_iov target = {.addr = p->target.addr,
-				    .len = RDM_REGION,
-				    .key = p->target.key};
-	struct fi_msg_rma msg = {
-		.msg_iov = &iov,
-		.desc = &r->buffers.desc,
-		.iov_count = 1,
-		.addr = p->to,
-		.rma_iov = &target,
-		.rma_iov_count = 1,
-		.context = &p->out[0],
+	const struct fct_op op = {
+		.form = FCT_WRITEMSG,
+		.buf = p->send,
+		.len = RDM_REGION,
+		.desc = r->buffers.desc,
+		.to = p->to,
+		.addr = p->target.addr,
+		.key = p->target.key,
+		.flags = FI_COMPLETION | FI_DELIVERY_COMPLETE,
+		.ctx = &p->out[0],
 	};
 
 	fct_fill(p->send, RDM_REGION, fct_rdm_seed(p, 0, fct_is_client()));
-	RDM_POST(r, check_write,
-		 fi_writemsg(rdm_ep(r, p), &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE));
+	RDM_POST(r, check_write, fct_op_post(rdm_ep(r, p), &op));
 	return 0;
 }
 

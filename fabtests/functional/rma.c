@@ -10,22 +10,31 @@ struct fct_setup fct_rma_setup(void)
 
 int fct_rma_up(struct rma *r, const struct fct_setup *s, size_t len, uint64_t access)
 {
-	struct fct_target mine;
-
 	FCT_DO(fct_link_up(&r->l, s));
-	FCT_DO(fct_mem_alloc(&r->l, &r->exposed, len,
-			     access ? access : FI_REMOTE_READ | FI_REMOTE_WRITE));
 	FCT_DO(fct_mem_alloc(&r->l, &r->local, len, FI_READ | FI_WRITE));
 	FCT_DO(fct_mem_alloc(&r->l, &r->flag, 16, FI_SEND | FI_RECV));
-	mine = fct_mem_target(&r->l, &r->exposed);
-	return fct_exchange("region", &mine, &r->peer, sizeof(mine));
+	return fct_mem_expose(&r->l, &r->exposed, len,
+			      access ? access : FI_REMOTE_READ | FI_REMOTE_WRITE,
+			      &r->peer);
 }
 
-struct fi_rma_iov fct_rma_piece(const struct rma *r, size_t at, size_t len)
+struct fct_op fct_rma_op(struct rma *r, enum fct_form form, size_t from, size_t to,
+			 size_t len)
 {
-	return (struct fi_rma_iov){.addr = r->peer.addr + at,
-				   .len = len,
-				   .key = r->peer.key};
+	return (struct fct_op){.form = form,
+			       .buf = r->local.buf + from,
+			       .len = len,
+			       .desc = r->local.desc,
+			       .addr = r->peer.addr + to,
+			       .key = r->peer.key,
+			       .ctx = &r->ctx};
+}
+
+int fct_rma_do(struct rma *r, enum fct_form form, size_t from, size_t to, size_t len)
+{
+	const struct fct_op op = fct_rma_op(r, form, from, to, len);
+
+	return fct_op_do(r->l.c.ep, r->l.txcq, &op);
 }
 
 int fct_rma_arm(struct rma *r)

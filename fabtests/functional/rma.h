@@ -3,10 +3,7 @@
 #ifndef FCT_RMA_H
 #define FCT_RMA_H
 
-#include "fct_fabric.h"
-
-#define RMA_LEN ((1u << 20) + 64)
-#define RMA_MAX_IOV 16
+#include "fct_op.h"
 
 /*
  * One side: what it exposes, what it transfers from and into, and the peer's exposed
@@ -19,7 +16,7 @@ struct rma {
 	struct fct_ctx ctx, flag_ctx;
 };
 
-/* xfer/rma.c: shared by the cases */
+/* rma.c: shared by the cases */
 
 /*
  * Connects and exchanges regions of len bytes; access is that of the exposed one, 0: both
@@ -35,7 +32,10 @@ int fct_rma_arm(struct rma *r);
 int fct_rma_flag(struct rma *r);
 int fct_rma_await(struct rma *r);
 struct fct_setup fct_rma_setup(void);
-/* Fields of a region's piece, for the calls that take iovecs. */
-struct fi_rma_iov fct_rma_piece(const struct rma *r, size_t at, size_t len);
+/* Moves len bytes at local + from and exposed + to of the peer. */
+struct fct_op fct_rma_op(struct rma *r, enum fct_form form, size_t from, size_t to,
+			 size_t len);
+/* The same until it is done. */
+int fct_rma_do(struct rma *r, enum fct_form form, size_t from, size_t to, size_t len);
 
 #endif

@@ -6,36 +6,7 @@
 #define ROUNDS 8u
 #define TARGET             \
 	(FI_REMOTE_WRITE | \
-	 FI_REMOTE_CQ_DATA) /* FI_RMA may be there: see fct_rma_writedata_flags */
-
-typedef ssize_t (*post_fn)(struct rma *r, size_t len, uint64_t data);
-
-static ssize_t post_writedata(struct rma *r, size_t len, uint64_t data)
-{
-	return fi_writedata(r->l.c.ep, r->local.buf, len, r->local.desc, data, 0,
-			    r->peer.addr, r->peer.key, &r->ctx);
-}
-
-static ssize_t post_writemsg(struct rma *r, size_t len, uint64_t data)
-{
-	struct iovec iov = {.iov_base = r->local.buf, .iov_len = len};
-	struct fi_rma_iov rma_iov = fct_rma_piece(r, 0, len);
-	struct fi_msg_rma msg = {.msg_iov = &iov,
-				 .desc = &r->local.desc,
-				 .iov_count = 1,
-				 .rma_iov = &rma_iov,
-				 .rma_iov_count = 1,
-				 .context = &r->ctx,
-				 .data = data};
-
-	return fi_writemsg(r->l.c.ep, &msg, FI_REMOTE_CQ_DATA);
-}
-
-static ssize_t post_inject(struct rma *r, size_t len, uint64_t data)
-{
-	return fi_inject_writedata(r->l.c.ep, r->local.buf, len, data, 0, r->peer.addr,
-				   r->peer.key);
-}
+	 FI_REMOTE_CQ_DATA) /* FI_RMA may be there: see writedata_flags */
 
 static uint64_t round_data(const struct rma *r, unsigned int i)
 {
@@ -47,21 +18,27 @@ static uint64_t round_data(const struct rma *r, unsigned int i)
 	       (size >= 8 ? UINT64_MAX : (1ull << (8 * size)) - 1);
 }
 
-static int client(struct rma *r, post_fn post, bool inject)
+/* One write of that form. */
+static int write_data(struct rma *r, enum fct_form form, size_t len, uint64_t data)
+{
+	struct fct_op op = fct_rma_op(r, form, 0, 0, len);
+
+	op.data = data;
+	op.flags = FI_REMOTE_CQ_DATA;
+	return fct_op_do(r->l.c.ep, r->l.txcq, &op);
+}
+
+static int client(struct rma *r, enum fct_form form)
 {
 	size_t len = LEN;
-	struct fi_cq_data_entry e;
 	unsigned int i;
 
-	if (inject && len > r->l.c.info->tx_attr->inject_size)
+	if (!fct_forms[form].done && len > r->l.c.info->tx_attr->inject_size)
 		len = r->l.c.info->tx_attr->inject_size;
 	for (i = 0; i < ROUNDS; i++) {
 		fct_fill(r->local.buf, LEN, i);
 		FCT_DO(fct_barrier("target ready"));
-		FCT_POST(r->l.txcq, post(r, len, round_data(r, i)));
-		if (!inject)
-			FCT_DO(fct_comp(r->l.txcq, &r->ctx, FI_RMA | FI_WRITE, &e,
-					"the write with data"));
+		FCT_DO(write_data(r, form, len, round_data(r, i)));
 		FCT_DO(fct_tell("length", &len, sizeof(len)));
 		FCT_DO(fct_barrier("checked"));
 	}
@@ -96,7 +73,7 @@ static int server(struct rma *r, bool consumes, bool posted)
 	return fct_cq_quiet(r->l.rxcq, "after the writes with data");
 }
 
-static int with_data(post_fn post, bool inject)
+static int with_data(enum fct_form form)
 {
 	struct fct_setup s = fct_rma_setup();
 	FCT_AUTO(fct_link_end) struct rma r = {0};
@@ -110,16 +87,16 @@ static int with_data(post_fn post, bool inject)
 		   FI_RX_CQ_DATA;
 	fct_note("remote CQ data %s a receive",
 		 consumes ? "consumes" : "does not consume");
-	return fct_is_client() ? client(&r, post, inject) : server(&r, consumes, false);
+	return fct_is_client() ? client(&r, form) : server(&r, consumes, false);
 }
 
 FCT_CASE_CALL(writedata, "fi_writedata: the target sees the data after the write",
-	      with_data(post_writedata, false))
+	      with_data(FCT_WRITEDATA))
 
 FCT_CASE_CALL(writemsg_data, "fi_writemsg with FI_REMOTE_CQ_DATA",
-	      with_data(post_writemsg, false))
+	      with_data(FCT_WRITEMSG))
 
-FCT_CASE_CALL(inject_writedata, "fi_inject_writedata", with_data(post_inject, true))
+FCT_CASE_CALL(inject_writedata, "fi_inject_writedata", with_data(FCT_INJECT_WRITEDATA))
 
 #define MODE_RECVS 8
 #define MODE_WRITES 100
@@ -150,15 +127,11 @@ static int mode_server(struct rma *r, struct fct_ctx *ctx)
 
 static int mode_client(struct rma *r)
 {
-	struct fi_cq_data_entry e;
 	unsigned int i;
 
 	FCT_DO(fct_barrier("receives posted"));
-	for (i = 0; i < MODE_WRITES; i++) {
-		FCT_POST(r->l.txcq, post_writedata(r, 64, round_data(r, i)));
-		FCT_DO(fct_comp(r->l.txcq, &r->ctx, FI_RMA | FI_WRITE, &e,
-				"the write with data"));
-	}
+	for (i = 0; i < MODE_WRITES; i++)
+		FCT_DO(write_data(r, FCT_WRITEDATA, 64, round_data(r, i)));
 	return fct_barrier("written");
 }
 
@@ -193,7 +166,7 @@ FCT_CASE(writedata_unposted, "without FI_RX_CQ_DATA remote CQ data needs no rece
 		FCT_DO(server(&r, false, true));
 		FCT_DO(fct_rma_await(&r));
 	} else {
-		FCT_DO(client(&r, post_writedata, false));
+		FCT_DO(client(&r, FCT_WRITEDATA));
 		FCT_DO(fct_rma_flag(&r));
 	}
 	return 0;
@@ -214,9 +187,7 @@ FCT_CASE(writedata_flags, "flags of the target's completion, exactly")
 			 fi_recv(r.l.c.ep, r.flag.buf, 8, r.flag.desc, 0, &r.ctx));
 	FCT_DO(fct_barrier("receive posted"));
 	if (fct_is_client()) {
-		FCT_POST(r.l.txcq, post_writedata(&r, 64, 1));
-		FCT_DO(fct_comp(r.l.txcq, &r.ctx, FI_RMA | FI_WRITE, &e,
-				"the write with data"));
+		FCT_DO(write_data(&r, FCT_WRITEDATA, 64, 1));
 	} else {
 		FCT_DO(fct_comp_any(r.l.rxcq, &e,
 				    "the target's completion of a write with data"));

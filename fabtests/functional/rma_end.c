@@ -29,21 +29,13 @@ static int begin_read(struct rma *r, struct fct_conn *c)
  */
 static int at_most_once(struct rma *r)
 {
-	struct fi_cq_data_entry e = {0};
-	struct fi_cq_err_entry err = {0};
-	int i, reported = 0;
-	ssize_t n;
+	struct fi_cq_data_entry e;
+	int i, ret, err, reported = 0;
 
 	for (i = 0; i < LOOKS; i++) {
-		n = fi_cq_read(r->l.txcq, &e, 1);
-		if (n == -FI_EAGAIN)
+		FCT_GET(ret, fct_cq_look(r->l.txcq, &e, &err));
+		if (!ret)
 			continue;
-		if (n == -FI_EAVAIL) {
-			FCT_EQ(fi_cq_readerr(r->l.txcq, &err, 0), 1);
-			e.op_context = err.op_context;
-		} else {
-			FCT_EQ(n, 1);
-		}
 		FCT_TRUE(e.op_context == &r->ctx);
 		FCT_EQ(++reported, 1);
 	}

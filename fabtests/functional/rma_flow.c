@@ -2,30 +2,31 @@
 /* Many transfers in flight. */
 #include "rma.h"
 
-#define COUNT 3000u
-#define LEN 512u
+#define COUNT 2000u
+#define LEN 4096u
 #define SLOTS 256u /* of the region; written again and again */
 
-/* COUNT operations, as many in flight as the queue takes, completions in order. */
-static int flood(struct rma *r, bool read)
+/*
+ * COUNT operations, as many in flight as the queue takes, completions in order, to or
+ * from so many places of the peer in turn.
+ */
+static int flood(struct rma *r, bool read, uint32_t places)
 {
 	uint32_t posted = 0, done = 0;
 	struct fct_ctx ctx[SLOTS];
 	struct fi_cq_data_entry e;
-	size_t at;
+	struct fct_op op;
 	int ret = 0;
 
 	while (done < COUNT) {
 		if (posted < COUNT && posted - done < SLOTS) {
-			at = (size_t)(posted % SLOTS) * LEN;
+			op = fct_rma_op(r, read ? FCT_READ : FCT_WRITE,
+					(size_t)(posted % SLOTS) * LEN,
+					(size_t)(posted % places) * LEN, LEN);
+			op.ctx = &ctx[posted % SLOTS];
 			if (!read)
-				fct_fill(r->local.buf + at, LEN, posted);
-			ret = read ? (int)fi_read(r->l.c.ep, r->local.buf + at, LEN,
-						  r->local.desc, 0, r->peer.addr + at,
-						  r->peer.key, &ctx[posted % SLOTS])
-				   : (int)fi_write(r->l.c.ep, r->local.buf + at, LEN,
-						   r->local.desc, 0, r->peer.addr + at,
-						   r->peer.key, &ctx[posted % SLOTS]);
+				fct_fill(op.buf, LEN, posted);
+			ret = (int)fct_op_post(r->l.c.ep, &op);
 			if (!ret) {
 				posted++;
 				continue;
@@ -36,26 +37,27 @@ static int flood(struct rma *r, bool read)
 		FCT_DO(fct_comp(r->l.txcq, &ctx[done % SLOTS],
 				FI_RMA | (read ? FI_READ : FI_WRITE), &e,
 				"the oldest of many transfers"));
-		at = (size_t)(done % SLOTS) * LEN;
 		if (read)
-			FCT_DATA(r->local.buf + at, LEN, done % SLOTS);
+			FCT_DATA(r->local.buf + (size_t)(done % SLOTS) * LEN, LEN,
+				 done % SLOTS);
 		done++;
 	}
 	return fct_cq_quiet(r->l.txcq, "after many transfers");
 }
 
-static int check_slots(struct rma *r)
+/* Of all writes to a place the last must be what stays. */
+static int check_places(struct rma *r, uint32_t places)
 {
 	uint32_t i, last;
 
-	for (i = 0; i < SLOTS; i++) {
-		last = (COUNT - 1) - (COUNT - 1 - i) % SLOTS;
+	for (i = 0; i < places; i++) {
+		last = (COUNT - 1) - (COUNT - 1 - i) % places;
 		FCT_DATA(r->exposed.buf + (size_t)i * LEN, LEN, last);
 	}
 	return 0;
 }
 
-FCT_CASE(many_writes, "thousands of writes")
+static int many_writes(uint32_t places)
 {
 	struct fct_setup s = fct_rma_setup();
 	FCT_AUTO(fct_link_end) struct rma r = {0};
@@ -66,14 +68,18 @@ FCT_CASE(many_writes, "thousands of writes")
 		FCT_DO(fct_rma_arm(&r));
 	FCT_DO(fct_barrier("target ready"));
 	if (fct_is_client()) {
-		FCT_DO(flood(&r, false));
+		FCT_DO(flood(&r, false, places));
 		FCT_DO(fct_rma_flag(&r));
 	} else {
 		FCT_DO(fct_rma_await(&r));
-		FCT_DO(check_slots(&r));
+		FCT_DO(check_places(&r, places));
 	}
 	return 0;
 }
+
+FCT_CASE_CALL(many_writes, "thousands of writes", many_writes(SLOTS))
+
+FCT_CASE_CALL(waw, "a later write to the same place wins (FI_ORDER_WAW)", many_writes(1))
 
 static void fill_slots(struct rma *r)
 {
@@ -92,7 +98,7 @@ FCT_CASE(many_reads, "thousands of reads")
 	fill_slots(&r);
 	FCT_DO(fct_barrier("target ready"));
 	if (fct_is_client())
-		FCT_DO(flood(&r, true));
+		FCT_DO(flood(&r, true, SLOTS));
 	return 0;
 }
 
@@ -113,12 +119,12 @@ FCT_CASE(both_ways, "writes and reads both ways at once")
 		if (!writer)
 			FCT_DO(fct_rma_arm(&r));
 		FCT_DO(fct_barrier("ready"));
-		FCT_DO(flood(&r, !writer));
+		FCT_DO(flood(&r, !writer, SLOTS));
 		if (writer) {
 			FCT_DO(fct_rma_flag(&r));
 		} else {
 			FCT_DO(fct_rma_await(&r));
-			FCT_DO(check_slots(&r));
+			FCT_DO(check_places(&r, SLOTS));
 		}
 		FCT_DO(fct_barrier("checked"));
 	}
@@ -128,18 +134,13 @@ FCT_CASE(both_ways, "writes and reads both ways at once")
 static ssize_t write_slot(struct rma *r, uint32_t slot, uint64_t flags,
 			  struct fct_ctx *ctx)
 {
-	size_t at = (size_t)slot * LEN;
-	struct iovec iov = {.iov_base = r->local.buf + at, .iov_len = LEN};
-	struct fi_rma_iov rma_iov = fct_rma_piece(r, at, LEN);
-	struct fi_msg_rma msg = {.msg_iov = &iov,
-				 .desc = &r->local.desc,
-				 .iov_count = 1,
-				 .rma_iov = &rma_iov,
-				 .rma_iov_count = 1,
-				 .context = ctx};
+	const size_t at = (size_t)slot * LEN;
+	struct fct_op op = fct_rma_op(r, FCT_WRITEMSG, at, at, LEN);
 
-	fct_fill(r->local.buf + at, LEN, slot);
-	return fi_writemsg(r->l.c.ep, &msg, flags);
+	op.flags = flags;
+	op.ctx = ctx;
+	fct_fill(op.buf, LEN, slot);
+	return fct_op_post(r->l.c.ep, &op);
 }
 
 FCT_CASE(more, "chains of FI_MORE")
@@ -210,7 +211,6 @@ FCT_CASE(passive, "with FI_PROGRESS_AUTO the target need not call anything")
 {
 	struct fct_setup s = fct_rma_setup();
 	FCT_AUTO(fct_link_end) struct rma r = {0};
-	struct fi_cq_data_entry e;
 
 	s.data_progress = FI_PROGRESS_AUTO;
 	FCT_DO(fct_rma_up(&r, &s, 65536, 0));
@@ -219,20 +219,12 @@ FCT_CASE(passive, "with FI_PROGRESS_AUTO the target need not call anything")
 	fct.progress_eq = NULL;
 	FCT_DO(fct_barrier("target ready"));
 	if (fct_is_client()) {
-		FCT_POST(r.l.txcq, fi_read(r.l.c.ep, r.local.buf, 65536, r.local.desc, 0,
-					   r.peer.addr, r.peer.key, &r.ctx));
-		FCT_DO(fct_comp(r.l.txcq, &r.ctx, FI_RMA | FI_READ, &e,
-				"a read from a passive target"));
+		FCT_DO(fct_rma_do(&r, FCT_READ, 0, 0, 65536));
 		FCT_DATA(r.local.buf, 65536, 5);
 		fct_fill(r.local.buf, 65536, 6);
-		FCT_POST(r.l.txcq, fi_write(r.l.c.ep, r.local.buf, 65536, r.local.desc, 0,
-					    r.peer.addr, r.peer.key, &r.ctx));
-		FCT_DO(fct_comp(r.l.txcq, &r.ctx, FI_RMA | FI_WRITE, &e,
-				"a write to a passive target"));
-		FCT_POST(r.l.txcq, fi_read(r.l.c.ep, r.local.buf, 1, r.local.desc, 0,
-					   r.peer.addr, r.peer.key, &r.ctx));
-		FCT_DO(fct_comp(r.l.txcq, &r.ctx, FI_RMA | FI_READ, &e,
-				"a read behind the write"));
+		FCT_DO(fct_rma_do(&r, FCT_WRITE, 0, 0, 65536));
+		/* A read behind the write. */
+		FCT_DO(fct_rma_do(&r, FCT_READ, 0, 0, 1));
 	}
 	FCT_DO(fct_barrier("done"));
 	if (fct_is_server())

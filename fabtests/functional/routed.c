@@ -2,6 +2,7 @@
 /* Connections, operations and their completions, for all cases. */
 #include <stdarg.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "routed.h"
 
@@ -82,7 +83,8 @@ void fct_routed_end(void *routed)
 
 /* --- Operations --- */
 
-struct routed_op *fct_routed_take(struct routed *r, struct routed_conn *conn)
+/* NULL: all are busy. */
+static struct routed_op *take(struct routed *r, struct routed_conn *conn)
 {
 	struct routed_op *op = r->free;
 
@@ -99,7 +101,7 @@ struct routed_op *fct_routed_take(struct routed *r, struct routed_conn *conn)
 	return op;
 }
 
-void fct_routed_give(struct routed *r, struct routed_op *op)
+static void give(struct routed *r, struct routed_op *op)
 {
 	op->busy = false;
 	op->next = r->free;
@@ -109,64 +111,69 @@ void fct_routed_give(struct routed *r, struct routed_op *op)
 		op->conn->busy--;
 }
 
-static int posted(struct routed *r, struct routed_op *op, ssize_t ret, size_t len,
-		  uint64_t number)
+int fct_routed_post(struct routed *r, struct routed_conn *conn, const struct fct_op *what,
+		    uint32_t kind, uint64_t number)
 {
-	op->len = len;
+	struct routed_op *op = take(r, conn);
+	struct fct_op o = *what;
+	ssize_t ret;
+
+	if (!op)
+		return -FI_EAGAIN;
+	op->receives = o.form == FCT_RECV;
+	conn->busy -= op->receives;
+	op->len = o.len;
+	op->kind = kind;
 	op->number = number;
+	o.desc = r->local.desc;
+	o.ctx = &op->ctx;
+	ret = fct_op_post(conn->c.ep, &o);
 	if (ret)
-		fct_routed_give(r, op);
-	else if (!op->receives)
-		op->conn->posted++;
+		give(r, op);
+	else
+		conn->posted += !op->receives;
 	return (int)ret;
 }
 
 int fct_routed_send(struct routed *r, struct routed_conn *conn, const void *buf,
 		    size_t len, uint64_t number)
 {
-	struct routed_op *op = fct_routed_take(r, conn);
-
-	return op ? posted(r, op,
-			   fi_send(conn->c.ep, buf, len, r->local.desc, 0, &op->ctx), len,
-			   number)
-		  : -FI_EAGAIN;
+	return fct_routed_post(
+		r, conn,
+		&(struct fct_op){.form = FCT_SEND, .buf = (void *)buf, .len = len}, 0,
+		number);
 }
 
 int fct_routed_recv(struct routed *r, struct routed_conn *conn, void *buf, size_t len,
 		    uint64_t number)
 {
-	struct routed_op *op = fct_routed_take(r, conn);
-
-	if (!op)
-		return -FI_EAGAIN;
-	op->receives = true;
-	conn->busy--;
-	return posted(r, op, fi_recv(conn->c.ep, buf, len, r->local.desc, 0, &op->ctx),
-		      len, number);
+	return fct_routed_post(r, conn,
+			       &(struct fct_op){.form = FCT_RECV, .buf = buf, .len = len},
+			       0, number);
 }
 
 int fct_routed_write(struct routed *r, struct routed_conn *conn, const void *buf,
 		     size_t len, const struct fct_target *to, uint64_t number)
 {
-	struct routed_op *op = fct_routed_take(r, conn);
-
-	return op ? posted(r, op,
-			   fi_write(conn->c.ep, buf, len, r->local.desc, 0, to->addr,
-				    to->key, &op->ctx),
-			   len, number)
-		  : -FI_EAGAIN;
+	return fct_routed_post(r, conn,
+			       &(struct fct_op){.form = FCT_WRITE,
+						.buf = (void *)buf,
+						.len = len,
+						.addr = to->addr,
+						.key = to->key},
+			       0, number);
 }
 
 int fct_routed_read(struct routed *r, struct routed_conn *conn, void *buf, size_t len,
 		    const struct fct_target *from, uint64_t number)
 {
-	struct routed_op *op = fct_routed_take(r, conn);
-
-	return op ? posted(r, op,
-			   fi_read(conn->c.ep, buf, len, r->local.desc, 0, from->addr,
-				   from->key, &op->ctx),
-			   len, number)
-		  : -FI_EAGAIN;
+	return fct_routed_post(r, conn,
+			       &(struct fct_op){.form = FCT_READ,
+						.buf = buf,
+						.len = len,
+						.addr = from->addr,
+						.key = from->key},
+			       0, number);
 }
 
 /* --- Their ends --- */
@@ -180,13 +187,11 @@ static int completed(struct routed *r, const void *context, int err)
 	if (!op->busy)
 		FCT_FAIL("operation %llu of connection %u has completed twice",
 			 (unsigned long long)op->number, op->conn->index);
-	if (err)
-		r->failed++;
-	else if (op->receives)
-		op->conn->arrived++;
-	else
-		op->conn->done++;
-	fct_routed_give(r, op);
+	r->failed += err != 0;
+	op->conn->arrived += !err && op->receives;
+	op->conn->done += !err && !op->receives;
+	op->conn->bytes += err ? 0 : op->len;
+	give(r, op);
 	if (r->ended)
 		return r->ended(r, op, err);
 	if (err)
@@ -197,48 +202,39 @@ static int completed(struct routed *r, const void *context, int err)
 
 int fct_routed_look(struct routed *r)
 {
-	struct fi_cq_err_entry err = {0};
-	ssize_t n = fi_cq_read(r->l.txcq, &r->entry, 1);
+	int err, ret = fct_cq_look(r->l.txcq, &r->entry, &err);
 
-	if (n == -FI_EAGAIN)
-		return 0;
-	if (n == 1)
-		return completed(r, r->entry.op_context, 0) ? -1 : 1;
-	FCT_EQ(n, -FI_EAVAIL);
-	FCT_EQ(fi_cq_readerr(r->l.txcq, &err, 0), 1);
-	FCT_TRUE(err.err > 0);
-	return completed(r, err.op_context, err.err) ? -1 : 1;
+	if (ret <= 0)
+		return ret;
+	return completed(r, r->entry.op_context, err) ? -1 : 1;
 }
 
 int fct_routed_event(struct routed *r)
 {
-	struct fct_event e = {0};
-	ssize_t n = fi_eq_read(r->l.eq, &e.event, e.room, sizeof(e.room), 0);
-	uint32_t i;
+	struct routed_conn *conn;
+	struct fct_event e;
+	int ret;
 
-	if (n == -FI_EAGAIN)
+	FCT_GET(ret, fct_eq_look(r->l.eq, &e));
+	if (!ret)
 		return 0;
-	FCT_CALL(n);
+	FCT_EQ(ret, 1);
 	FCT_EQ(e.event, FI_SHUTDOWN);
-	for (i = 0; i < r->count && &r->conn[i].c.ep->fid != e.cm.fid; i++)
-		;
-	FCT_TRUE(i < r->count);
-	if (r->conn[i].shutdowns++)
-		FCT_FAIL("FI_SHUTDOWN of connection %u has come twice", i);
+	conn = fct_routed_conn_of(r, e.cm.fid);
+	FCT_TRUE(conn);
+	if (conn->shutdowns++)
+		FCT_FAIL("FI_SHUTDOWN of connection %u has come twice", conn->index);
 	return 1;
+}
+
+struct routed_conn *fct_routed_conn_of(struct routed *r, fid_t fid)
+{
+	return (struct routed_conn *)fct_conn_of(&r->l, fid);
 }
 
 int fct_routed_await(struct routed *r, uint32_t busy, const char *what)
 {
-	struct fct_wait w;
-	int ret = 0;
-
-	fct_wait_init(&w, what);
-	while (r->busy > busy) {
-		FCT_GET(ret, fct_routed_look(r));
-		if (!ret)
-			FCT_DO(fct_wait_again(&w));
-	}
+	FCT_WAIT_WHILE(r->busy > busy, what, fct_routed_look(r));
 	return 0;
 }
 
@@ -272,6 +268,62 @@ int fct_routed_until_stop(struct routed *r)
 	return 0;
 }
 
+/* --- Many readers --- */
+
+static int read_on(struct routed *r, struct routed_conn *conn,
+		   const struct routed_reading *how)
+{
+	size_t at;
+
+	while (conn->busy < how->window) {
+		at = conn->index * how->window + conn->posted % how->window;
+		FCT_CALL(fct_routed_read(r, conn, r->local.buf + at * how->len, how->len,
+					 &r->peer, conn->posted));
+	}
+	return 0;
+}
+
+int fct_routed_read_all(struct routed *r, const struct routed_reading *how, double *rate)
+{
+	const uint64_t begun = fct_now_ns(), end = fct_now_ms() + how->ms * fct.scale;
+	uint64_t ended = 0;
+	uint32_t i;
+	int ret;
+
+	for (i = 0; i < how->count; i++)
+		r->conn[i].bytes = 0;
+	while (fct_now_ms() < end || ended < how->least) {
+		for (i = 0; i < how->count; i++)
+			FCT_DO(read_on(r, &r->conn[i], how));
+		/* What arrives is taken before more is asked for. */
+		do {
+			FCT_GET(ret, fct_routed_look(r));
+			ended += (uint64_t)ret;
+		} while (ret);
+	}
+	*rate = (double)ended * 1e9 / (double)(fct_now_ns() - begun);
+	return 0;
+}
+
+/* How even conn[].bytes are: (sum of x)^2 / (n * sum of x^2), Jain, Chiu and Hawe,
+ * DEC-TR-301. */
+int fct_routed_fair(struct routed *r, double least)
+{
+	double sum = 0, squares = 0, x, index;
+	uint32_t i;
+
+	for (i = 0; i < r->count; i++) {
+		x = (double)r->conn[i].bytes;
+		sum += x;
+		squares += x * x;
+	}
+	index = squares > 0 ? sum * sum / (r->count * squares) : 0;
+	fct_routed_say(r, "%u readers: Jain index %.3f", r->count, index);
+	if (index < least)
+		FCT_FAIL("Jain index %.3f", index);
+	return 0;
+}
+
 /* --- For people --- */
 
 void fct_routed_say(const struct routed *r, const char *format, ...)
@@ -286,18 +338,24 @@ void fct_routed_say(const struct routed *r, const char *format, ...)
 	fflush(stdout);
 }
 
-long fct_routed_resident(pid_t pid)
+static int by_value(const void *a, const void *b)
 {
-	char path[64], line[128];
-	long kib = -1;
-	FILE *f;
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "r");
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "VmRSS: %ld kB", &kib) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return kib;
+	return x < y ? -1 : x > y;
+}
+
+void fct_routed_sort(uint64_t *values, size_t count)
+{
+	qsort(values, count, sizeof(*values), by_value);
+}
+
+int fct_routed_command(pid_t *pid)
+{
+	*pid = fct_child();
+	if (!*pid) {
+		execl("/bin/sh", "sh", "-c", fct_routed.end, (char *)NULL);
+		_exit(127);
+	}
+	return *pid < 0 ? -1 : 0;
 }

@@ -8,7 +8,7 @@
 #ifndef FCT_ROUTED_H
 #define FCT_ROUTED_H
 
-#include "fct_fabric.h"
+#include "fct_op.h"
 
 #define ROUTED_ROUTERS 8u
 
@@ -27,13 +27,13 @@ struct routed_op {
 };
 
 struct routed_conn {
-	struct fct_conn c;
+	struct fct_conn c; /* first */
 	uint32_t index;
 	unsigned int shutdowns;
 	uint32_t busy; /* operations that are not receives */
 	uint64_t posted, done;
 	uint64_t arrived; /* receives that have ended well */
-	uint64_t bytes;
+	uint64_t bytes;	  /* of operations that have ended well */
 };
 
 struct routed {
@@ -67,6 +67,9 @@ struct routed_options {
 
 extern struct routed_options fct_routed;
 
+/* A shell begins to run fct_routed.end. */
+int fct_routed_command(pid_t *pid);
+
 /* --- routed.c --- */
 
 /* What one side has of each thing. */
@@ -83,12 +86,10 @@ int fct_routed_open(struct routed *r, const struct routed_size *size);
 /* For FCT_AUTO: of a struct routed, or one that begins with it. */
 void fct_routed_end(void *routed);
 
-/* NULL: all are busy. */
-struct routed_op *fct_routed_take(struct routed *r, struct routed_conn *conn);
-/* The call that it was taken for was refused. */
-void fct_routed_give(struct routed *r, struct routed_op *op);
-
-/* Posts it and returns what libfabric returned; -FI_EAGAIN: the stock is empty, too. */
+/* Posts it, with the local memory, and returns what libfabric returned; -FI_EAGAIN: the
+ * stock is empty, too. kind and number are the case's. */
+int fct_routed_post(struct routed *r, struct routed_conn *conn, const struct fct_op *what,
+		    uint32_t kind, uint64_t number);
 int fct_routed_send(struct routed *r, struct routed_conn *conn, const void *buf,
 		    size_t len, uint64_t number);
 int fct_routed_recv(struct routed *r, struct routed_conn *conn, void *buf, size_t len,
@@ -100,10 +101,24 @@ int fct_routed_read(struct routed *r, struct routed_conn *conn, void *buf, size_
 
 /* One completion: 1, 0: there is none, < 0. */
 int fct_routed_look(struct routed *r);
+/* Whose endpoint this is; NULL: no connection's. */
+struct routed_conn *fct_routed_conn_of(struct routed *r, fid_t fid);
 /* One event, which has to be FI_SHUTDOWN: the same. */
 int fct_routed_event(struct routed *r);
 /* Until no more than so many are busy. */
 int fct_routed_await(struct routed *r, uint32_t busy, const char *what);
+
+/* Reads of r->peer, all at once, which are counted in conn[].bytes. */
+struct routed_reading {
+	uint32_t count;	 /* connections, the first ones */
+	uint32_t window; /* outstanding on each; r->local has room for them */
+	size_t len;
+	uint64_t ms, least; /* so long, and so many reads of all together */
+};
+
+int fct_routed_read_all(struct routed *r, const struct routed_reading *how, double *rate);
+/* Fails unless the Jain index of conn[].bytes is that high. */
+int fct_routed_fair(struct routed *r, double least);
 
 /* The last message: who waits for it looks all the time, so that it answers in time. */
 int fct_routed_stop_arm(struct routed *r);
@@ -113,10 +128,6 @@ int fct_routed_until_stop(struct routed *r);
 /* For people, whatever is shown besides. */
 void fct_routed_say(const struct routed *r, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* How even conn[].bytes are: (sum of x)^2 / (n * sum of x^2), Jain, Chiu and Hawe,
- * DEC-TR-301. */
-double fct_routed_jain(const struct routed *r);
-/* KiB that a process has in memory; < 0: unknown. */
-long fct_routed_resident(pid_t pid);
+void fct_routed_sort(uint64_t *values, size_t count);
 
 #endif

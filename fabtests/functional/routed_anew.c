@@ -42,21 +42,14 @@ static int post_slot(struct anew *a, uint32_t n)
 {
 	struct routed_conn *conn = &a->r.conn[1 + a->time];
 	const uint64_t at = a->target.addr + n * SLOT;
-	struct routed_op *op = fct_routed_take(&a->r, conn);
-	uint8_t *local = a->r.local.buf + n * SLOT;
-	ssize_t posted;
+	const struct fct_op op = {.form = a->reads ? FCT_READ : FCT_WRITE,
+				  .buf = a->r.local.buf + n * SLOT,
+				  .len = SLOT,
+				  .addr = at,
+				  .key = a->target.key};
+	const int posted = fct_routed_post(&a->r, conn, &op, SLOTTED, n);
 
-	FCT_TRUE(op);
-	op->kind = SLOTTED;
-	op->number = n;
-	if (a->reads)
-		posted = fi_read(conn->c.ep, local, SLOT, a->r.local.desc, 0, at,
-				 a->target.key, &op->ctx);
-	else
-		posted = fi_write(conn->c.ep, local, SLOT, a->r.local.desc, 0, at,
-				  a->target.key, &op->ctx);
 	if (posted == -FI_ENOTCONN) {
-		fct_routed_give(&a->r, op);
 		a->outcome[n] = FAILED;
 		return 0;
 	}

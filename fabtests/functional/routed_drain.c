@@ -65,15 +65,9 @@ static uint32_t ops_of(const struct routed_conn *conn)
 
 static int connect_slot(struct drained *d, struct routed_conn *conn)
 {
-	struct fct_link *l = &d->r.l;
-
 	conn->posted = conn->done = 0;
-	conn->c.info = fi_dupinfo(l->info);
-	FCT_TRUE(conn->c.info);
-	FCT_DO(fct_ep_open(l, &conn->c, conn->c.info));
-	FCT_CALL(fi_connect(conn->c.ep, l->info->dest_addr, NULL, 0));
 	d->slot[conn->index].state = CONNECTING;
-	return 0;
+	return fct_conn_ask(&d->r.l, &conn->c, NULL, 0);
 }
 
 static int close_slot(struct drained *d, struct routed_conn *conn)
@@ -101,45 +95,19 @@ static int post(struct drained *d, struct routed_conn *conn)
 	return 0;
 }
 
-static struct routed_conn *conn_of(struct routed *r, fid_t fid)
-{
-	uint32_t i;
-
-	for (i = 0; i < r->count; i++)
-		if (r->conn[i].c.ep && &r->conn[i].c.ep->fid == fid)
-			return &r->conn[i];
-	return NULL;
-}
-
-static int say_failure(struct routed *r)
-{
-	struct fi_eq_err_entry err = {0};
-	uint64_t router = 0;
-	uint8_t data[FCT_CM_DATA_MAX] = {0};
-	const char *why = (const char *)data + sizeof(router);
-
-	err.err_data = data;
-	err.err_data_size = sizeof(data) - 1;
-	if (fi_eq_readerr(r->l.eq, &err, 0) < 0)
-		return fct_fail("no error entry");
-	if (err.err_data_size >= sizeof(router))
-		router = crn_get_le64(data);
-	return fct_fail("a connection failed: %s, router %" PRIu64 ", %s",
-			fi_strerror(err.err), router, router ? why : "");
-}
-
 /* 1: an event, 0: there is none. */
 static int next_event(struct routed *r, struct fct_event *e)
 {
-	ssize_t n = fi_eq_read(r->l.eq, &e->event, e->room, sizeof(e->room), 0);
+	const int ret = fct_eq_look(r->l.eq, e);
+	uint64_t router = 0;
 
-	if (n == -FI_EAGAIN)
-		return 0;
-	if (n == -FI_EAVAIL)
-		return say_failure(r);
-	FCT_CALL(n);
-	e->len = (size_t)n - CRN_MIN(sizeof(e->cm), (size_t)n);
-	return 1;
+	if (ret < 2)
+		return ret;
+	if (e->err.err_data_size > sizeof(router))
+		router = crn_get_le64(e->err.err_data);
+	return fct_fail("a connection failed: %s, router %" PRIu64 ", %s",
+			fi_strerror(e->err.err), router,
+			router ? (const char *)e->err.err_data + sizeof(router) : "");
 }
 
 static int client_event(struct drained *d)
@@ -151,7 +119,7 @@ static int client_event(struct drained *d)
 	FCT_GET(ret, next_event(&d->r, &e));
 	if (!ret)
 		return 0;
-	conn = conn_of(&d->r, e.cm.fid);
+	conn = fct_routed_conn_of(&d->r, e.cm.fid);
 	FCT_TRUE(conn);
 	if (e.event == FI_SHUTDOWN)
 		FCT_FAIL("connection %u was lost", conn->index);
@@ -223,8 +191,7 @@ static int command_over(struct drained *d)
 	if (!pid)
 		return 0;
 	d->command = 0;
-	if (!WIFEXITED(how) || WEXITSTATUS(how))
-		FCT_FAIL("%s: status 0x%x", fct_routed.end, how);
+	FCT_DO(fct_child_result(fct_routed.end, NULL, how));
 	return 1;
 }
 
@@ -256,18 +223,6 @@ static int run_phase(struct drained *d, struct phase *phase)
 	return 0;
 }
 
-static int begin_command(struct drained *d)
-{
-	fflush(stdout);
-	d->command = fork();
-	if (!d->command) {
-		execl("/bin/sh", "sh", "-c", fct_routed.end, (char *)NULL);
-		_exit(127);
-	}
-	FCT_TRUE(d->command > 0);
-	return 0;
-}
-
 static bool any_open(const struct drained *d)
 {
 	uint32_t i;
@@ -292,10 +247,7 @@ static int end_all(struct drained *d)
 		if (++w.spins % 256 == 0)
 			FCT_DO(fct_wait_check(&w));
 	}
-	r->conn[0].c.info = fi_dupinfo(r->l.info);
-	FCT_TRUE(r->conn[0].c.info);
-	FCT_DO(fct_ep_open(&r->l, &r->conn[0].c, r->conn[0].c.info));
-	FCT_CALL(fi_connect(r->conn[0].c.ep, r->l.info->dest_addr, over, sizeof(over)));
+	FCT_DO(fct_conn_ask(&r->l, &r->conn[0].c, over, sizeof(over)));
 	FCT_DO(fct_eq_expect_err(r->l.eq, &r->conn[0].c.ep->fid, &e));
 	FCT_EQ(e.err.err, FI_ECONNREFUSED);
 	return 0;
@@ -323,7 +275,7 @@ static int phases(struct drained *d)
 
 	for (i = 0; i < CRN_COUNT(phase); i++) {
 		if (i == 1)
-			FCT_DO(begin_command(d));
+			FCT_DO(fct_routed_command(&d->command));
 		FCT_DO(run_phase(d, &phase[i]));
 		say(d, &phase[i]);
 	}
@@ -349,8 +301,7 @@ static int take(struct drained *d, const struct fct_event *e)
 	for (i = 0; i < r->count && r->conn[i].c.ep; i++)
 		;
 	FCT_TRUE(i < r->count);
-	r->conn[i].c.info = e->cm.info;
-	FCT_DO(fct_ep_open(&r->l, &r->conn[i].c, e->cm.info));
+	FCT_DO(fct_conn_take(&r->l, &r->conn[i].c, e->cm.info));
 	FCT_CALL(fi_accept(r->conn[i].c.ep, NULL, 0));
 	return 0;
 }
@@ -369,7 +320,7 @@ static int server_event(struct drained *d, const struct fct_event *e)
 		fi_freeinfo(e->cm.info);
 		return 1;
 	case FI_SHUTDOWN:
-		conn = conn_of(r, e->cm.fid);
+		conn = fct_routed_conn_of(r, e->cm.fid);
 		FCT_TRUE(conn);
 		return fct_conn_close(&r->l, &conn->c);
 	default:

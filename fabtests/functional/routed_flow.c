@@ -80,7 +80,7 @@ static void look_at_routers(long kib[ROUTED_ROUTERS])
 	uint32_t i;
 
 	for (i = 0; i < fct_routed.routers; i++)
-		kib[i] = fct_routed_resident(fct_routed.router[i]);
+		kib[i] = fct_memory_kib(fct_routed.router[i], "VmRSS");
 }
 
 /* Of what was accepted the way has taken off no more than it may. */

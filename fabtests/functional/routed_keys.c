@@ -90,25 +90,20 @@ static int post_refusal(struct keys *k, unsigned int which, uint64_t *accepted)
 	const struct refusal *f = &refusals[which];
 	struct routed_conn *conn = &k->r.conn[1 + which];
 	struct fct_target to = k->target[f->region];
-	struct routed_op *op;
-	ssize_t n;
+	int n;
 
 	to.addr += f->offset;
 	if (f->bad_key)
 		to.key ^= 0x5a5a5a;
-	op = fct_routed_take(&k->r, conn);
-	FCT_TRUE(op);
-	op->kind = BAD;
-	op->number = which;
-	if (f->reads)
-		n = fi_read(conn->c.ep, k->r.local.buf + 2 * LARGE, f->len,
-			    k->r.local.desc, 0, to.addr, to.key, &op->ctx);
-	else
-		n = fi_write(conn->c.ep, k->r.local.buf + 3 * LARGE, f->len,
-			     k->r.local.desc, 0, to.addr, to.key, &op->ctx);
+	n = fct_routed_post(&k->r, conn,
+			    &(struct fct_op){.form = f->reads ? FCT_READ : FCT_WRITE,
+					     .buf = k->r.local.buf +
+						    (f->reads ? 2 : 3) * LARGE,
+					     .len = f->len,
+					     .addr = to.addr,
+					     .key = to.key},
+			    BAD, which);
 	*accepted += !n;
-	if (n)
-		fct_routed_give(&k->r, op);
 	if (n != -FI_EINVAL)
 		FCT_CALL(n);
 	return 0;
@@ -117,17 +112,14 @@ static int post_refusal(struct keys *k, unsigned int which, uint64_t *accepted)
 /* A read that comes too late, if the connection's end was not faster. */
 static int post_behind(struct keys *k, unsigned int which)
 {
-	struct routed_conn *conn = &k->r.conn[1 + which];
-	struct routed_op *op = fct_routed_take(&k->r, conn);
-	ssize_t n;
+	const int n = fct_routed_post(&k->r, &k->r.conn[1 + which],
+				      &(struct fct_op){.form = FCT_READ,
+						       .buf = k->r.local.buf + 2 * LARGE,
+						       .len = PART,
+						       .addr = k->target[FREE].addr,
+						       .key = k->target[FREE].key},
+				      BEHIND, which);
 
-	FCT_TRUE(op);
-	op->kind = BEHIND;
-	op->number = which;
-	n = fi_read(conn->c.ep, k->r.local.buf + 2 * LARGE, PART, k->r.local.desc, 0,
-		    k->target[FREE].addr, k->target[FREE].key, &op->ctx);
-	if (n)
-		fct_routed_give(&k->r, op);
 	if (n != -FI_ENOTCONN)
 		FCT_CALL(n);
 	return 0;

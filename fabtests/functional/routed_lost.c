@@ -5,7 +5,6 @@
  */
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -145,8 +144,6 @@ static void say_time(const struct lost_end *e, const char *who)
 	fflush(stdout);
 }
 
-/* --- A router --- */
-
 static int begin(struct lost_end *e, uint64_t well)
 {
 	struct fct_wait w;
@@ -161,58 +158,12 @@ static int begin(struct lost_end *e, uint64_t well)
 	return 0;
 }
 
-static int run_command(struct lost_end *e)
-{
-	e->killed = fct_now_ms();
-	e->command = fork();
-	if (!e->command) {
-		execl("/bin/sh", "sh", "-c", fct_routed.end, (char *)NULL);
-		_exit(127);
-	}
-	FCT_TRUE(e->command > 0);
-	return 0;
-}
-
-static int command_ended(struct lost_end *e)
-{
-	int how;
-
-	FCT_TRUE(waitpid(e->command, &how, 0) == e->command);
-	if (!WIFEXITED(how) || WEXITSTATUS(how))
-		FCT_FAIL("%s: status 0x%x", fct_routed.end, how);
-	return 0;
-}
-
-FCT_CASE(router_lost, "a router is")
-{
-	FCT_AUTO(fct_routed_end) struct lost_end e = {0};
-	uint64_t when;
-
-	if (!fct_routed.end)
-		return fct_skip("--end names no command that ends a router");
-	FCT_DO(up(&e));
-	/* The other side may be in the midst of it then. */
-	FCT_DO(begin(&e, fct_is_client() ? BEFORE : BEFORE / 4));
-	if (fct_is_client())
-		FCT_DO(run_command(&e));
-	FCT_DO(hear_of_it(&e));
-	if (fct_is_client())
-		FCT_DO(command_ended(&e));
-	FCT_DO(fct_exchange("killed", &e.killed, &when, sizeof(when)));
-	e.killed = fct_is_client() ? e.killed : when;
-	say_time(&e, fct_role_name());
-	return 0;
-}
-
 /* --- An end --- */
 
-static _Noreturn void die_between(pid_t parent)
+static _Noreturn void die_between(void)
 {
 	struct lost_end e = {0};
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
 	if (!up(&e) && !begin(&e, BEFORE))
 		kill(getpid(), SIGKILL);
 	fprintf(stderr, "who was to be killed: %s\n", fct.why);
@@ -221,15 +172,12 @@ static _Noreturn void die_between(pid_t parent)
 
 static int doomed(void)
 {
-	const pid_t parent = getpid();
+	const pid_t pid = fct_child();
 	uint64_t when;
-	pid_t pid;
 	int how;
 
-	fflush(stdout);
-	pid = fork();
 	if (!pid)
-		die_between(parent);
+		die_between();
 	FCT_TRUE(pid > 0 && waitpid(pid, &how, 0) == pid);
 	if (!WIFSIGNALED(how) || WTERMSIG(how) != SIGKILL)
 		FCT_FAIL("the process that was to be killed ended otherwise: 0x%x", how);
@@ -253,3 +201,28 @@ FCT_CASE_CALL(target_lost, "the target is killed in the middle of transfers",
 	      fct_is_server() ? doomed() : survivor())
 
 FCT_CASE_CALL(client_lost, "the client is", fct_is_client() ? doomed() : survivor())
+
+/* --- A router: the program's last case, since others want it --- */
+
+FCT_CASE(router_lost, "a router is")
+{
+	FCT_AUTO(fct_routed_end) struct lost_end e = {0};
+	uint64_t when;
+
+	if (!fct_routed.end)
+		return fct_skip("--end names no command that ends a router");
+	FCT_DO(up(&e));
+	/* The other side may be in the midst of it then. */
+	FCT_DO(begin(&e, fct_is_client() ? BEFORE : BEFORE / 4));
+	if (fct_is_client()) {
+		e.killed = fct_now_ms();
+		FCT_DO(fct_routed_command(&e.command));
+	}
+	FCT_DO(hear_of_it(&e));
+	if (fct_is_client())
+		FCT_DO(fct_child_join(e.command, fct_routed.end, NULL));
+	FCT_DO(fct_exchange("killed", &e.killed, &when, sizeof(when)));
+	e.killed = fct_is_client() ? e.killed : when;
+	say_time(&e, fct_role_name());
+	return 0;
+}

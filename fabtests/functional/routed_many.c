@@ -4,7 +4,6 @@
  * idle and busy, how fast they come about, what one does among the idle ones, and what
  * all do together.
  */
-#include <stdlib.h>
 #include <sys/resource.h>
 
 #include "routed.h"
@@ -16,16 +15,6 @@
 /* Of each connection, on average: fewer do not say who gets what. */
 #define MANY_READS 12u
 #define MANY_FAIR 0.9
-
-static int many_ended(struct routed *r, struct routed_op *op, int err)
-{
-	if (err)
-		return fct_fail("a read of connection %u: %s", op->conn->index,
-				fi_strerror(err));
-	op->conn->bytes += op->len;
-	++*(uint64_t *)r->user;
-	return 0;
-}
 
 /* Each connection has a descriptor. */
 static void take_descriptors(void)
@@ -44,7 +33,7 @@ static long routers_resident(void)
 	uint32_t i;
 
 	for (i = 0; i < fct_routed.routers; i++)
-		kib += fct_routed_resident(fct_routed.router[i]);
+		kib += fct_memory_kib(fct_routed.router[i], "VmRSS");
 	return kib;
 }
 
@@ -57,23 +46,7 @@ static void say_memory(const struct routed *r, const char *when, long before)
 		       r->count, when, (double)(routers_resident() - before) / r->count);
 }
 
-static int read_one(struct routed *r, struct routed_conn *conn, size_t len)
-{
-	const uint64_t at = conn->index * MANY_WINDOW + conn->posted % MANY_WINDOW;
-	const struct fct_target from = r->peer;
-
-	return fct_routed_read(r, conn, r->local.buf + at * MANY_LEN, len, &from,
-			       conn->posted);
-}
-
 /* --- One connection --- */
-
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 /* Without sleeping, which would be measured. */
 static int look_until_over(struct routed *r)
@@ -101,11 +74,11 @@ static int ping(struct routed *r, const char *where)
 		conn = r->conn;
 	for (i = 0; i < MANY_PINGS; i++) {
 		begun = fct_now_ns();
-		FCT_CALL(read_one(r, conn, 8));
+		FCT_CALL(fct_routed_read(r, conn, r->local.buf, 8, &r->peer, i));
 		FCT_DO(look_until_over(r));
 		ns[i] = fct_now_ns() - begun;
 	}
-	qsort(ns, MANY_PINGS, sizeof(ns[0]), by_value);
+	fct_routed_sort(ns, MANY_PINGS);
 	fct_routed_say(r, "8 bytes read on one %s: median %.1f us, 99 %% within %.1f us",
 		       where, (double)ns[MANY_PINGS / 2] / 1e3,
 		       (double)ns[MANY_PINGS * 99 / 100] / 1e3);
@@ -114,55 +87,24 @@ static int ping(struct routed *r, const char *where)
 
 /* --- Some of them at once --- */
 
-static int read_on(struct routed *r, struct routed_conn *conn)
-{
-	while (conn->busy < MANY_WINDOW)
-		FCT_CALL(read_one(r, conn, MANY_LEN));
-	return 0;
-}
-
-/* What arrives is taken before more is asked for. */
-static int look_all(struct routed *r)
-{
-	int ret;
-
-	do
-		ret = fct_routed_look(r);
-	while (ret > 0);
-	return ret;
-}
-
 static int read_all(struct routed *r, uint32_t count, const char *who)
 {
-	const uint64_t end = fct_now_ms() + (uint64_t)MANY_MS * fct.scale;
-	const uint64_t begun = fct_now_ns(), before = *(uint64_t *)r->user;
-	const uint64_t least = before + (uint64_t)count * MANY_READS;
-	double seconds;
-	uint32_t i;
+	const struct routed_reading how = {.count = count,
+					   .window = MANY_WINDOW,
+					   .len = MANY_LEN,
+					   .ms = MANY_MS,
+					   .least = (uint64_t)count * MANY_READS};
+	double rate = 0;
 
-	for (i = 0; i < count; i++)
-		r->conn[i].bytes = 0;
-	while (fct_now_ms() < end || *(uint64_t *)r->user < least) {
-		for (i = 0; i < count; i++)
-			FCT_DO(read_on(r, &r->conn[i]));
-		FCT_DO(look_all(r));
-	}
-	seconds = (double)(fct_now_ns() - begun) / 1e9;
-	fct_routed_say(r, "4 KiB read on %s: %.0f a second", who,
-		       (double)(*(uint64_t *)r->user - before) / seconds);
+	FCT_DO(fct_routed_read_all(r, &how, &rate));
+	fct_routed_say(r, "4 KiB read on %s: %.0f a second", who, rate);
 	return 0;
 }
 
 static int read_fairly(struct routed *r)
 {
-	double index;
-
 	FCT_DO(read_all(r, r->count, "all"));
-	index = fct_routed_jain(r);
-	fct_routed_say(r, "Jain index %.3f", index);
-	if (index < MANY_FAIR)
-		FCT_FAIL("Jain index %.3f", index);
-	return 0;
+	return fct_routed_fair(r, MANY_FAIR);
 }
 
 /* --- All of it --- */
@@ -217,8 +159,7 @@ FCT_CASE(many, "all connections read at once, each as much as the others")
 		.exposed = MANY_LEN,
 		.local = count * MANY_WINDOW * MANY_LEN,
 	};
-	uint64_t reads = 0;
-	FCT_AUTO(fct_routed_end) struct routed r = {.ended = many_ended, .user = &reads};
+	FCT_AUTO(fct_routed_end) struct routed r = {0};
 	struct fct_target mine;
 	long before = 0;
 

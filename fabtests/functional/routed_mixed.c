@@ -174,39 +174,21 @@ static int mixed_ended(struct routed *r, struct routed_op *op, int err)
 
 /* --- What is sent: these return libfabric's codes --- */
 
-static ssize_t post_write(struct mixed *m, struct routed_op *op, const uint8_t *from,
-			  bool with_data)
-{
-	struct fid_ep *ep = m->r.conn[0].c.ep;
-	void *desc = m->r.local.desc;
-	const uint64_t at = m->r.peer.addr + SLOTS_AT + op->number % WINDOW * ROOM;
-
-	return with_data ? fi_writedata(ep, from, op->len, desc, op->number, 0, at,
-					m->r.peer.key, &op->ctx)
-			 : fi_write(ep, from, op->len, desc, 0, at, m->r.peer.key,
-				    &op->ctx);
-}
-
 static ssize_t post_piece(struct mixed *m, uint64_t n, enum item kind, bool note)
 {
-	const size_t len = note ? 0 : item_size(fct_is_client(), n);
-	const uint8_t *from = m->r.local.buf + ITEMS_AT + n % WINDOW * ROOM;
-	struct routed_op *op = fct_routed_take(&m->r, &m->r.conn[0]);
-	ssize_t ret;
+	const struct fct_op op = {
+		.form = note || kind == MESSAGE ? FCT_SEND
+			: kind == WITH_DATA	? FCT_WRITEDATA
+						: FCT_WRITE,
+		.buf = m->r.local.buf + ITEMS_AT + n % WINDOW * ROOM,
+		.len = note ? 0 : item_size(fct_is_client(), n),
+		.addr = m->r.peer.addr + SLOTS_AT + n % WINDOW * ROOM,
+		.key = m->r.peer.key,
+		.data = n,
+	};
+	const int ret = fct_routed_post(&m->r, &m->r.conn[0], &op, ITEM, n);
 
-	if (!op)
-		return -FI_EAGAIN;
-	op->kind = ITEM;
-	op->number = n;
-	op->len = len;
-	if (note || kind == MESSAGE)
-		ret = fi_send(m->r.conn[0].c.ep, from, len, m->r.local.desc, 0, &op->ctx);
-	else
-		ret = post_write(m, op, from, kind == WITH_DATA);
-	if (ret)
-		fct_routed_give(&m->r, op);
-	else
-		m->item_busy[n % WINDOW]++;
+	m->item_busy[n % WINDOW] += !ret;
 	return ret;
 }
 
@@ -242,27 +224,21 @@ static ssize_t send_read(struct mixed *m)
 	const uint64_t by = chance(m->reads ^ 0xeead);
 	const uint32_t slot = (uint32_t)(m->reads % READS);
 	const size_t len = size_of(by), at = (size_t)(chance(by) % (MOST - len + 1));
-	struct fct_target from = m->r.peer;
-	struct routed_op *op;
-	uint8_t *to = m->r.local.buf + READS_AT + slot * ROOM;
-	ssize_t ret;
+	const struct fct_op op = {.form = FCT_READ,
+				  .buf = m->r.local.buf + READS_AT + slot * ROOM,
+				  .len = len,
+				  .addr = m->r.peer.addr + FIXED_AT + at,
+				  .key = m->r.peer.key};
+	int ret;
 
 	/* About one for three items. */
 	if (m->reads * 3 > m->sent || m->sent == m->all || m->read_busy[slot])
 		return -FI_EAGAIN;
-	op = fct_routed_take(&m->r, &m->r.conn[0]);
-	if (!op)
-		return -FI_EAGAIN;
-	op->kind = READ;
-	op->number = (uint64_t)at * READS + slot;
-	op->len = len;
-	memset(to, 0x11, len);
-	ret = fi_read(m->r.conn[0].c.ep, to, len, m->r.local.desc, 0,
-		      from.addr + FIXED_AT + at, from.key, &op->ctx);
-	if (ret) {
-		fct_routed_give(&m->r, op);
+	memset(op.buf, 0x11, len);
+	ret = fct_routed_post(&m->r, &m->r.conn[0], &op, READ,
+			      (uint64_t)at * READS + slot);
+	if (ret)
 		return ret;
-	}
 	m->read_busy[slot] = true;
 	m->reads++;
 	return 0;

@@ -4,27 +4,8 @@
 
 #include "routed.h"
 
-static int connect_one(struct routed *r, struct routed_conn *conn)
-{
-	conn->c.info = fi_dupinfo(r->l.info);
-	FCT_TRUE(conn->c.info);
-	FCT_DO(fct_ep_open(&r->l, &conn->c, conn->c.info));
-	FCT_CALL(fi_connect(conn->c.ep, r->l.info->dest_addr, NULL, 0));
-	return 0;
-}
-
 /* More than a router tells of its own are asked for at once. */
 #define CROWD 40u
-
-static struct routed_conn *conn_of(struct routed *r, fid_t fid)
-{
-	uint32_t i;
-
-	for (i = 0; i < r->count; i++)
-		if (r->conn[i].c.ep && &r->conn[i].c.ep->fid == fid)
-			return &r->conn[i];
-	return NULL;
-}
 
 /* FI_ENOBUFS, and which router says so, for people as well. */
 static int expect_full(struct routed *r, struct routed_conn *first, uint32_t count)
@@ -34,10 +15,10 @@ static int expect_full(struct routed *r, struct routed_conn *first, uint32_t cou
 	uint32_t i;
 
 	for (i = 0; i < count; i++)
-		FCT_DO(connect_one(r, &first[i]));
+		FCT_DO(fct_conn_ask(&r->l, &first[i].c, NULL, 0));
 	for (i = 0; i < count; i++) {
 		FCT_DO(fct_eq_expect_err(r->l.eq, NULL, &e));
-		conn = conn_of(r, e.err.fid);
+		conn = fct_routed_conn_of(r, e.err.fid);
 		FCT_TRUE(conn >= first && conn < first + count);
 		if (e.err.err != FI_ENOBUFS)
 			FCT_FAIL("%u of %u too many: %d (%s), not FI_ENOBUFS", i + 1,
@@ -59,7 +40,7 @@ static int connect_again(struct routed *r, struct routed_conn *conn)
 
 	fct_wait_init(&w, "room for a connection in place of a closed one");
 	for (;;) {
-		FCT_DO(connect_one(r, conn));
+		FCT_DO(fct_conn_ask(&r->l, &conn->c, NULL, 0));
 		ret = fct_eq_next(r->l.eq, &e, "an answer");
 		if (ret != 1)
 			break;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Connections over one router beside each other: what one waits for is not the others'
  * business. */
-#include <stdlib.h>
-
 #include "routed.h"
 
 /* --- One target stalls --- */
@@ -154,17 +152,8 @@ static int unstall(struct share *s)
 static int await_sent(struct share *s)
 {
 	static const char what[] = "more of what was sent to the stalled target";
-	struct fct_wait w;
-	int ret = 0;
 
-	fct_wait_init(&w, what);
-	while (s->r.conn[0].busy) {
-		FCT_GET(ret, fct_routed_look(&s->r));
-		if (ret)
-			fct_wait_init(&w, what);
-		else
-			FCT_DO(fct_wait_again(&w));
-	}
+	FCT_WAIT_WHILE(s->r.conn[0].busy, what, fct_routed_look(&s->r));
 	return 0;
 }
 
@@ -188,20 +177,13 @@ static int turn(struct share *s, unsigned int n, uint64_t *ns)
 	return fct_barrier("nobody stalls");
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void say_ratio(const struct share *s, uint64_t free_ns[TURNS],
 		      uint64_t stalled_ns[TURNS])
 {
 	const uint64_t bytes = (uint64_t)(s->r.count - 1) * WORK * LEN;
 
-	qsort(free_ns, TURNS, sizeof(*free_ns), by_value);
-	qsort(stalled_ns, TURNS, sizeof(*stalled_ns), by_value);
+	fct_routed_sort(free_ns, TURNS);
+	fct_routed_sort(stalled_ns, TURNS);
 	fct_routed_say(&s->r,
 		       "%u connections: %.0f MB/s; beside a stalled one %.0f MB/s: "
 		       "ratio %.2f",
@@ -256,67 +238,18 @@ FCT_CASE(stalled, "many connections work beside one whose target takes nothing")
 #define READS_LEAST 3200u /* of all: few may be shared in any way */
 #define FAIR 0.95
 
-static int read_ended(struct routed *r, struct routed_op *op, int err)
-{
-	if (err)
-		FCT_FAIL("a read of connection %u: %s", op->conn->index,
-			 fi_strerror(err));
-	op->conn->bytes += op->len;
-	return 0;
-}
-
-static int read_on(struct routed *r, struct routed_conn *conn)
-{
-	struct fct_target from = r->peer;
-	uint8_t *to;
-
-	while (conn->busy < READ_WINDOW) {
-		to = r->local.buf +
-		     (conn->index * READ_WINDOW + conn->posted % READ_WINDOW) * READ_LEN;
-		FCT_CALL(fct_routed_read(r, conn, to, READ_LEN, &from, conn->posted));
-	}
-	return 0;
-}
-
-double fct_routed_jain(const struct routed *r)
-{
-	double sum = 0, squares = 0, x;
-	uint32_t i;
-
-	for (i = 0; i < r->count; i++) {
-		x = (double)r->conn[i].bytes;
-		sum += x;
-		squares += x * x;
-	}
-	return squares > 0 ? sum * sum / (r->count * squares) : 0;
-}
-
 static int read_fairly(struct routed *r)
 {
-	const uint64_t end = fct_now_ms() + (uint64_t)READ_MS * fct.scale;
-	uint64_t ended = 0, least, most;
-	double index;
-	uint32_t i;
-	int ret;
+	const struct routed_reading how = {.count = READERS,
+					   .window = READ_WINDOW,
+					   .len = READ_LEN,
+					   .ms = READ_MS,
+					   .least = READS_LEAST};
+	double rate;
 
-	while (fct_now_ms() < end || ended < READS_LEAST) {
-		for (i = 0; i < r->count; i++)
-			FCT_DO(read_on(r, &r->conn[i]));
-		FCT_GET(ret, fct_routed_look(r));
-		ended += (uint64_t)ret;
-	}
-	index = fct_routed_jain(r);
-	least = most = r->conn[0].bytes;
-	for (i = 1; i < r->count; i++) {
-		least = least < r->conn[i].bytes ? least : r->conn[i].bytes;
-		most = most > r->conn[i].bytes ? most : r->conn[i].bytes;
-	}
-	fct_routed_say(r, "%u readers: %llu to %llu MB each, Jain index %.3f", r->count,
-		       (unsigned long long)least / 1000000,
-		       (unsigned long long)most / 1000000, index);
+	FCT_DO(fct_routed_read_all(r, &how, &rate));
 	FCT_DO(fct_routed_await(r, 0, "the last reads"));
-	if (index < FAIR)
-		FCT_FAIL("Jain index %.3f", index);
+	FCT_DO(fct_routed_fair(r, FAIR));
 	return fct_routed_stop(r);
 }
 
@@ -330,7 +263,7 @@ FCT_CASE(fair, "32 readers of one target get the same")
 		.exposed = READ_LEN,
 		.local = READERS * READ_WINDOW * READ_LEN,
 	};
-	FCT_AUTO(fct_routed_end) struct routed r = {.ended = read_ended};
+	FCT_AUTO(fct_routed_end) struct routed r = {0};
 
 	FCT_DO(fct_routed_up(&r, &size));
 	if (fct_is_server())

@@ -2,50 +2,14 @@
 /* Closing and failing with a shared context. */
 #include "srx.h"
 
-FCT_CASE(own_receive, "an endpoint that shares takes no receives itself")
-{
-	struct fct_setup setup = fct_srx_setup();
-	FCT_AUTO(fct_link_end) struct srx_side s = {0};
-
-	FCT_DO(fct_srx_up(&s, &setup));
-	FCT_REFUSED(
-		fi_recv(s.l.c.ep, fct_srx_part(&s, 0), SRX_LEN, s.m.desc, 0, &s.ctx[0]));
-	FCT_DO(fct_srx_post(&s, 1));
-	FCT_DO(fct_barrier("posted"));
-	if (fct_is_client())
-		FCT_DO(fct_srx_send(&s, &s.l.c, 9, 1));
-	else
-		FCT_DO(fct_srx_take(&s, s.l.rxcq, 1, 9, 1));
-	return 0;
-}
-
-FCT_CASE(close_busy, "a context with endpoints cannot be closed")
-{
-	struct fct_setup setup = fct_srx_setup();
-	FCT_AUTO(fct_link_end) struct srx_side s = {0};
-
-	FCT_DO(fct_srx_up(&s, &setup));
-	FCT_ERR(fi_close(&s.srx->fid), -FI_EBUSY);
-	FCT_DO(fct_srx_post(&s, 0));
-	FCT_DO(fct_barrier("posted"));
-	if (fct_is_client())
-		FCT_DO(fct_srx_send(&s, &s.l.c, 9, 1));
-	else
-		FCT_DO(fct_srx_take(&s, s.l.rxcq, 0, 9, 1));
-	return 0;
-}
-
 /* The first connection ends, on the server's side or the client's; the other goes on. */
 static int close_one(struct srx_side *s, bool server_closes)
 {
 	struct fct_event e;
 
-	if (fct_is_server() == server_closes) {
-		FCT_DO(fct_conn_close(&s->l, &s->conn[0]));
-	} else {
+	if (fct_is_server() != server_closes)
 		FCT_DO(fct_eq_expect(s->l.eq, FI_SHUTDOWN, &s->conn[0].ep->fid, &e));
-		FCT_DO(fct_conn_close(&s->l, &s->conn[0]));
-	}
+	FCT_DO(fct_conn_close(&s->l, &s->conn[0]));
 	return fct_barrier("one is closed");
 }
 

@@ -1,42 +1,41 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Receiving with a shared context. */
+#include "fct_op.h"
 #include "srx.h"
 
 #define MANY 4000u
 
+/* The endpoint itself takes none. */
 FCT_CASE(forms, "fi_recv, fi_recvv and fi_recvmsg on the context")
 {
+	static const enum fct_form form[] = {FCT_RECV, FCT_RECVMSG, FCT_RECVV};
 	struct fct_setup setup = fct_srx_setup();
 	FCT_AUTO(fct_link_end) struct srx_side s = {0};
-	struct iovec iov[2];
-	void *desc[2];
-	struct fi_msg msg = {.msg_iov = iov, .desc = desc, .iov_count = 1};
-	unsigned int i, forms = 3;
+	unsigned int i, dir, forms = 3;
+	struct fct_op op = {.len = SRX_LEN, .pieces = 2, .flags = FI_COMPLETION};
 
 	FCT_DO(fct_srx_up(&s, &setup));
 	if (s.l.info->rx_attr->iov_limit < 2)
 		forms = 2;
-	FCT_DO(fct_srx_post(&s, 0));
-	iov[0] = (struct iovec){fct_srx_part(&s, 1), SRX_LEN};
-	desc[0] = desc[1] = s.m.desc;
-	msg.context = &s.ctx[1];
-	FCT_CALL(fi_recvmsg(s.srx, &msg, FI_COMPLETION));
-	if (forms == 3) {
-		iov[0] = (struct iovec){fct_srx_part(&s, 2), 100};
-		iov[1] = (struct iovec){fct_srx_part(&s, 2) + 100, SRX_LEN - 100};
-		FCT_CALL(fi_recvv(s.srx, iov, desc, 2, 0, &s.ctx[2]));
-	}
 	FCT_DO(fct_exchange("forms", &forms, &i, sizeof(i)));
 	forms = i < forms ? i : forms;
-	for (i = 0; fct_is_client() && i < forms; i++)
-		FCT_DO(fct_srx_send(&s, &s.l.c, SRX_LEN - i, i));
-	for (i = 0; fct_is_server() && i < forms; i++)
-		FCT_DO(fct_srx_take(&s, s.l.rxcq, i, SRX_LEN - i, i));
-	FCT_DO(fct_barrier("one way"));
-	for (i = 0; fct_is_server() && i < forms; i++)
-		FCT_DO(fct_srx_send(&s, &s.l.c, 10 + i, i));
-	for (i = 0; fct_is_client() && i < forms; i++)
-		FCT_DO(fct_srx_take(&s, s.l.rxcq, i, 10 + i, i));
+	FCT_REFUSED(
+		fi_recv(s.l.c.ep, fct_srx_part(&s, 0), SRX_LEN, s.m.desc, 0, &s.ctx[0]));
+	for (i = 0; i < forms; i++) {
+		op.form = form[i];
+		op.pieces = form[i] == FCT_RECVV ? 2 : 1;
+		op.buf = fct_srx_part(&s, i);
+		op.desc = s.m.desc;
+		op.ctx = &s.ctx[i];
+		FCT_CALL(fct_op_post(s.srx, &op));
+	}
+	for (dir = 0; dir < 2; dir++) {
+		for (i = 0; fct_is_client() != dir && i < forms; i++)
+			FCT_DO(fct_srx_send(&s, &s.l.c, SRX_LEN - i, i));
+		for (i = 0; fct_is_client() == dir && i < forms; i++)
+			FCT_DO(fct_srx_take(&s, s.l.rxcq, i, SRX_LEN - i, i));
+		FCT_DO(fct_barrier("one way"));
+	}
 	return 0;
 }
 
@@ -201,8 +200,7 @@ FCT_CASE(selective, "FI_SELECTIVE_COMPLETION with shared receives")
 {
 	struct fct_setup setup = fct_srx_setup();
 	FCT_AUTO(fct_link_end) struct srx_side s = {0};
-	struct iovec iov;
-	struct fi_msg msg = {.msg_iov = &iov, .desc = &s.m.desc, .iov_count = 1};
+	struct fct_op receive;
 	unsigned int i;
 
 	setup.rx_bind = FI_SELECTIVE_COMPLETION;
@@ -212,9 +210,13 @@ FCT_CASE(selective, "FI_SELECTIVE_COMPLETION with shared receives")
 			FCT_DO(fct_srx_post(&s, i));
 			continue;
 		}
-		iov = (struct iovec){fct_srx_part(&s, i), SRX_LEN};
-		msg.context = &s.ctx[i];
-		FCT_CALL(fi_recvmsg(s.srx, &msg, FI_COMPLETION));
+		receive = (struct fct_op){.form = FCT_RECVMSG,
+					  .buf = fct_srx_part(&s, i),
+					  .len = SRX_LEN,
+					  .desc = s.m.desc,
+					  .flags = FI_COMPLETION,
+					  .ctx = &s.ctx[i]};
+		FCT_CALL(fct_op_post(s.srx, &receive));
 	}
 	FCT_DO(fct_barrier("posted"));
 	for (i = 0; fct_is_client() && i < 20; i++)
@@ -229,17 +231,15 @@ FCT_CASE(data, "a write with data takes a shared receive")
 {
 	struct fct_setup setup = fct_srx_setup();
 	FCT_AUTO(fct_link_end) struct srx_side s = {0};
-	struct fct_target mine, peer;
 	struct fi_cq_data_entry e;
+	struct fct_target peer;
 	struct fct_mem exposed;
 
 	setup.caps = FI_MSG | FI_RMA;
 	setup.mode = FI_RX_CQ_DATA;
 	setup.cq_data_size = 4;
 	FCT_DO(fct_srx_up(&s, &setup));
-	FCT_DO(fct_mem_alloc(&s.l, &exposed, 64, FI_REMOTE_WRITE));
-	mine = fct_mem_target(&s.l, &exposed);
-	FCT_DO(fct_exchange("region", &mine, &peer, sizeof(mine)));
+	FCT_DO(fct_mem_expose(&s.l, &exposed, 64, FI_REMOTE_WRITE, &peer));
 	if (!(s.l.peer.rx_mode & FI_RX_CQ_DATA))
 		return fct_skip("remote CQ data takes no receive");
 	if (fct_is_server())

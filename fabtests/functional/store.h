@@ -66,8 +66,7 @@ struct store_shared {
 		uint32_t session;
 		uint32_t requests; /* answered */
 		uint32_t ends[4];  /* by kind, as in struct store_faults */
-		uint32_t result;   /* enum fct_result */
-		char why[FCT_WHY_LEN];
+		struct fct_outcome outcome;
 	} client[STORE_CLIENTS];
 };
 

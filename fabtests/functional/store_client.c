@@ -122,28 +122,19 @@ static int lose(struct client *c, const char *how, int err)
 /* 1: there was something, 0: nothing, < 0: recorded. */
 static int look_at_completions(struct client *c)
 {
-	struct fi_cq_err_entry err = {0};
 	struct fi_cq_data_entry e;
 	const struct store_ctx *ctx;
-	ssize_t n = fi_cq_read(c->l.txcq, &e, 1);
+	int err, ret = fct_cq_look(c->l.txcq, &e, &err);
 
-	if (n == -FI_EAGAIN)
-		return 0;
-	if (n == -FI_EAVAIL) {
-		if (fi_cq_readerr(c->l.txcq, &err, 0) != 1)
-			return fct_fail("fi_cq_readerr failed");
-		ctx = err.op_context;
-		if (!ctx)
-			return fct_fail("an error completion has no context");
-		if (ctx->owner != c->session)
-			return 1;
-		return lose(c, "error completion", err.err) ? -1 : 1;
-	}
-	if (n != 1)
-		return fct_fail("fi_cq_read returned %zd", n);
+	if (ret <= 0)
+		return ret;
 	ctx = e.op_context;
+	if (!ctx)
+		return fct_fail("a completion has no context");
 	if (ctx->owner != c->session)
 		return 1;
+	if (err)
+		return lose(c, "error completion", err) ? -1 : 1;
 	if (ctx->kind == KIND_REPLY)
 		return replied(c, ctx->index, e.len) ? -1 : 1;
 	c->pending[ctx->index].sending = false;
@@ -152,18 +143,13 @@ static int look_at_completions(struct client *c)
 
 static int look_at_events(struct client *c)
 {
-	struct fi_eq_err_entry err = {0};
-	struct fct_event e = {0};
-	ssize_t n = fi_eq_read(c->l.eq, &e.event, e.room, sizeof(e.room), 0);
+	struct fct_event e;
+	int ret = fct_eq_look(c->l.eq, &e);
 
-	if (n == -FI_EAGAIN)
-		return 0;
-	if (n == -FI_EAVAIL) {
-		fi_eq_readerr(c->l.eq, &err, 0);
-		return lose(c, "error event", err.err) ? -1 : 1;
-	}
-	if (n < 0)
-		return fct_fail("fi_eq_read returned %zd", n);
+	if (ret <= 0)
+		return ret;
+	if (ret == 2)
+		return lose(c, "error event", e.err.err) ? -1 : 1;
 	if (e.event != FI_SHUTDOWN || e.cm.fid != &c->c.ep->fid)
 		return fct_fail("an unexpected event, %s",
 				fi_tostr(&e.event, FI_TYPE_EQ_EVENT));
@@ -274,9 +260,7 @@ static int join(struct client *c)
 	c->session = s;
 	c->lost = c->may_lose = false;
 	hello.session = ++c->shared->client[c->id].session;
-	c->c.info = fi_dupinfo(c->l.info);
-	FCT_TRUE(c->c.info);
-	FCT_DO(fct_ep_open(&c->l, &c->c, c->c.info));
+	FCT_DO(fct_ep_new(&c->l, &c->c));
 	for (i = 0; i < STORE_WINDOW; i++) {
 		c->pending[i].sending = c->pending[i].waiting = false;
 		s->request[i] =

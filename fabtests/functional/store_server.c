@@ -34,7 +34,7 @@ struct op {
 };
 
 struct conn {
-	struct fct_conn c;
+	struct fct_conn c; /* first */
 	struct store_hello hello;
 	bool connected;
 	uint32_t posted;       /* whose completions are still to come */
@@ -131,16 +131,6 @@ static void drop(struct server *s, struct conn *c)
 	}
 }
 
-static struct conn *find(struct server *s, fid_t fid)
-{
-	uint32_t i;
-
-	for (i = 0; i < MAX_CONNS && s->conn[i]; i++)
-		if (s->conn[i]->c.ep && &s->conn[i]->c.ep->fid == fid)
-			return s->conn[i];
-	return NULL;
-}
-
 /* One that is new or whose completions have all been seen. */
 static struct conn *unused(struct server *s)
 {
@@ -212,8 +202,7 @@ static int requested(struct server *s, const struct fct_event *e)
 	FCT_TRUE(c);
 	c->hello = hello;
 	c->connected = false;
-	c->c.info = e->cm.info;
-	FCT_DO(fct_ep_open(&s->l, &c->c, c->c.info));
+	FCT_DO(fct_conn_take(&s->l, &c->c, e->cm.info));
 	for (i = 0; i < STORE_WINDOW && c->c.ep; i++)
 		FCT_DO(post_request(s, c, i));
 	if (c->c.ep && fi_accept(c->c.ep, NULL, 0))
@@ -333,59 +322,46 @@ static int completed(struct server *s, const struct store_ctx *ctx, size_t len)
 static int look_at_completions(struct server *s)
 {
 	struct fi_cq_data_entry e;
-	struct fi_cq_err_entry err = {0};
 	const struct store_ctx *ctx;
 	struct conn *c;
-	ssize_t n = fi_cq_read(s->l.txcq, &e, 1);
+	int err, ret = fct_cq_look(s->l.txcq, &e, &err);
 
-	if (n == -FI_EAGAIN)
-		return 0;
-	if (n == 1)
-		return completed(s, e.op_context, e.len) ? -1 : 1;
-	if (n != -FI_EAVAIL || fi_cq_readerr(s->l.txcq, &err, 0) != 1)
-		return fct_fail("fi_cq_read returned %zd", n);
-	ctx = err.op_context;
+	if (ret <= 0)
+		return ret;
+	ctx = e.op_context;
+	if (!err)
+		return completed(s, ctx, e.len) ? -1 : 1;
 	if (!ctx)
 		return fct_fail("an error completion has no context (%s)",
-				fi_strerror(err.err));
+				fi_strerror(err));
 	c = ctx->owner;
 	c->posted--;
 	if (c->c.ep)
-		fct_note("client %u: %s", c->hello.client, fi_strerror(err.err));
+		fct_note("client %u: %s", c->hello.client, fi_strerror(err));
 	drop(s, c);
 	return 1;
 }
 
 static int look_at_events(struct server *s)
 {
-	struct fct_event e = {0};
-	struct fi_eq_err_entry err = {0};
+	struct fct_event e;
 	struct conn *c;
-	ssize_t n = fi_eq_read(s->l.eq, &e.event, e.room, sizeof(e.room), 0);
+	int ret = fct_eq_look(s->l.eq, &e);
 
-	if (n == -FI_EAGAIN)
-		return 0;
-	if (n == -FI_EAVAIL) {
-		if (fi_eq_readerr(s->l.eq, &err, 0) < 0)
-			return fct_fail("fi_eq_readerr failed");
-		c = find(s, err.fid);
-		if (c)
-			drop(s, c);
-		return 1;
-	}
-	if (n < (ssize_t)sizeof(e.cm))
-		return fct_fail("fi_eq_read returned %zd", n);
-	e.len = (size_t)n - sizeof(e.cm);
-	if (e.event == FI_CONNREQ)
+	if (ret <= 0)
+		return ret;
+	if (ret == 1 && e.event == FI_CONNREQ)
 		return requested(s, &e) ? -1 : 1;
-	c = find(s, e.cm.fid);
+	c = (struct conn *)fct_conn_of(&s->l, ret == 2 ? e.err.fid : e.cm.fid);
+	if (!c)
+		return 1;
 	/*
 	 * Some providers leave a closed endpoint's events in the queue, and its address
 	 * to the next one: what comes before FI_CONNECTED is of the old one.
 	 */
-	if (c && e.event == FI_SHUTDOWN && c->connected)
+	if (ret == 2 || (e.event == FI_SHUTDOWN && c->connected))
 		drop(s, c);
-	else if (c && e.event == FI_CONNECTED)
+	else if (e.event == FI_CONNECTED)
 		c->connected = true;
 	return 1;
 }

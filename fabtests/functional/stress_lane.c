@@ -268,22 +268,18 @@ static int ended(struct st_lane *lane, const char *how)
 
 static int one_event(struct st_hub *hub)
 {
-	struct fct_event e = {0};
-	struct fi_eq_err_entry err = {0};
+	struct fct_event e;
 	struct st_lane *lane;
-	ssize_t n = fi_eq_read(hub->l.eq, &e.event, e.room, sizeof(e.room), 0);
+	int ret = fct_eq_look(hub->l.eq, &e);
 
-	if (n == -FI_EAGAIN)
+	if (ret < 0)
+		return fct_st_fail(hub->s, "%s", fct.why);
+	if (!ret)
 		return 0;
-	if (n == -FI_EAVAIL) {
-		if (fi_eq_readerr(hub->l.eq, &err, 0) < 0)
-			return fct_st_fail(hub->s, "fi_eq_readerr failed");
-		lane = find(hub, err.fid);
-		return lane && ended(lane, fi_strerror(err.err)) ? -1 : 1;
+	if (ret == 2) {
+		lane = find(hub, e.err.fid);
+		return lane && ended(lane, fi_strerror(e.err.err)) ? -1 : 1;
 	}
-	if (n < (ssize_t)sizeof(e.cm))
-		return fct_st_fail(hub->s, "fi_eq_read returned %zd", n);
-	e.len = (size_t)n - sizeof(e.cm);
 	if (e.event == FI_CONNREQ)
 		return requested(hub, &e) ? -1 : 1;
 	lane = find(hub, e.cm.fid);

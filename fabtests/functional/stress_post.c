@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* All the calls by which one operation can be posted. */
+#include "fct_op.h"
 #include "stress.h"
 
 struct form {
 	struct st_lane *lane;
 	const struct st_op *op;
-	struct iovec iov[2];
-	void *desc[2];
 	size_t pieces;
 	uint64_t flags;
 	bool inject; /* the call form: nothing completes */
@@ -21,22 +20,6 @@ static const struct fi_info *info_of(const struct st_lane *lane)
 static bool is_atomic(const struct st_op *op)
 {
 	return op->kind >= ST_ADD;
-}
-
-/* In one piece or two. */
-static void cut(struct form *f, struct st_rng *rng)
-{
-	const struct st_op *op = f->op;
-	const size_t first = op->len / 2;
-
-	f->desc[0] = f->desc[1] = op->desc;
-	f->iov[0] = (struct iovec){op->buf, op->len};
-	f->pieces = 1;
-	if (info_of(f->lane)->tx_attr->iov_limit < 2 || op->len < 2 || st_below(rng, 4))
-		return;
-	f->iov[0].iov_len = first;
-	f->iov[1] = (struct iovec){op->buf + first, op->len - first};
-	f->pieces = 2;
 }
 
 static uint64_t pick_flags(struct form *f, struct st_rng *rng)
@@ -66,7 +49,7 @@ static void pick(struct form *f, struct st_rng *rng)
 	const struct st_op *op = f->op;
 	const bool plain = op->quiet == f->lane->selective;
 
-	cut(f, rng);
+	f->pieces = info_of(f->lane)->tx_attr->iov_limit < 2 || st_below(rng, 4) ? 1 : 2;
 	/* Only calls that reuse the buffer at once, and calls with flags, can go without
 	 * a completion where operations have one. */
 	f->inject = op->quiet && op->kind != ST_FIXEDS && op->kind <= ST_ADD &&
@@ -76,140 +59,76 @@ static void pick(struct form *f, struct st_rng *rng)
 		f->flags = pick_flags(f, rng);
 }
 
-static ssize_t post_send(const struct form *f)
+static enum fct_form send_form(const struct form *f)
 {
-	const struct st_op *op = f->op;
-	struct fid_ep *ep = f->lane->ep;
-	struct fi_msg msg = {.msg_iov = f->iov,
-			     .desc = (void **)f->desc,
-			     .iov_count = f->pieces,
-			     .context = &op->ctx->fi,
-			     .data = op->data};
-
-	if (f->inject && op->with_data)
-		return fi_injectdata(ep, op->buf, op->len, op->data, 0);
 	if (f->inject)
-		return fi_inject(ep, op->buf, op->len, 0);
+		return f->op->with_data ? FCT_INJECTDATA : FCT_INJECT;
 	if (f->msg)
-		return fi_sendmsg(ep, &msg, f->flags);
-	if (op->with_data)
-		return fi_senddata(ep, op->buf, op->len, op->desc, op->data, 0,
-				   &op->ctx->fi);
-	if (f->pieces > 1)
-		return fi_sendv(ep, f->iov, (void **)f->desc, f->pieces, 0, &op->ctx->fi);
-	return fi_send(ep, op->buf, op->len, op->desc, 0, &op->ctx->fi);
+		return FCT_SENDMSG;
+	if (f->op->with_data)
+		return FCT_SENDDATA;
+	return f->pieces > 1 ? FCT_SENDV : FCT_SEND;
 }
 
-static struct fi_msg_rma rma_msg(const struct form *f, const struct fi_rma_iov *at)
+static enum fct_form write_form(const struct form *f)
 {
-	return (struct fi_msg_rma){.msg_iov = f->iov,
-				   .desc = (void **)f->desc,
-				   .iov_count = f->pieces,
-				   .rma_iov = at,
-				   .rma_iov_count = 1,
-				   .context = &f->op->ctx->fi,
-				   .data = f->op->data};
-}
-
-static ssize_t post_write(const struct form *f)
-{
-	const uint64_t key = f->lane->peer.key;
-	const struct st_op *op = f->op;
-	const struct fi_rma_iov at = {op->addr, op->len, key};
-	struct fi_msg_rma msg = rma_msg(f, &at);
-	struct fid_ep *ep = f->lane->ep;
-
-	if (f->inject && op->with_data)
-		return fi_inject_writedata(ep, op->buf, op->len, op->data, 0, op->addr,
-					   key);
 	if (f->inject)
-		return fi_inject_write(ep, op->buf, op->len, 0, op->addr, key);
+		return f->op->with_data ? FCT_INJECT_WRITEDATA : FCT_INJECT_WRITE;
 	if (f->msg)
-		return fi_writemsg(ep, &msg, f->flags);
-	if (op->with_data)
-		return fi_writedata(ep, op->buf, op->len, op->desc, op->data, 0, op->addr,
-				    key, &op->ctx->fi);
-	if (f->pieces > 1)
-		return fi_writev(ep, f->iov, (void **)f->desc, f->pieces, 0, op->addr,
-				 key, &op->ctx->fi);
-	return fi_write(ep, op->buf, op->len, op->desc, 0, op->addr, key, &op->ctx->fi);
+		return FCT_WRITEMSG;
+	if (f->op->with_data)
+		return FCT_WRITEDATA;
+	return f->pieces > 1 ? FCT_WRITEV : FCT_WRITE;
 }
 
-static ssize_t post_read(const struct form *f)
-{
-	const uint64_t key = f->lane->peer.key;
-	const struct st_op *op = f->op;
-	const struct fi_rma_iov at = {op->addr, op->len, key};
-	struct fi_msg_rma msg = rma_msg(f, &at);
-	struct fid_ep *ep = f->lane->ep;
-
-	if (f->msg)
-		return fi_readmsg(ep, &msg, f->flags & ~(uint64_t)FI_REMOTE_CQ_DATA);
-	if (f->pieces > 1)
-		return fi_readv(ep, f->iov, (void **)f->desc, f->pieces, 0, op->addr, key,
-				&op->ctx->fi);
-	return fi_read(ep, op->buf, op->len, op->desc, 0, op->addr, key, &op->ctx->fi);
-}
-
-/* The operand, and what it is compared with, are read by the call or lie in buf, behind
- * the eight bytes of the result. */
-static ssize_t post_atomic(const struct form *f)
-{
-	uint64_t *words = (uint64_t *)f->op->buf, key = f->lane->peer.key;
-	const struct st_op *op = f->op;
-	struct fid_ep *ep = f->lane->ep;
-	struct fi_ioc operand = {&words[1], 1}, result = {&words[0], 1},
-		      compare = {&words[2], 1};
-	struct fi_rma_ioc at = {op->addr, 1, key};
-	void *desc = op->desc;
-	struct fi_msg_atomic msg = {.msg_iov = &operand,
-				    .desc = &desc,
-				    .iov_count = 1,
-				    .rma_iov = &at,
-				    .rma_iov_count = 1,
-				    .datatype = FI_UINT64,
-				    .op = op->kind == ST_SWAP ? FI_CSWAP : FI_SUM,
-				    .context = &op->ctx->fi};
-	void *ctx = &op->ctx->fi;
-
-	words[1] = op->operand;
-	words[2] = op->compare;
-	switch (op->kind) {
-	case ST_ADD:
-		if (f->inject)
-			return fi_inject_atomic(ep, operand.addr, 1, 0, op->addr, key,
-						FI_UINT64, FI_SUM);
-		if (f->msg)
-			return fi_atomicmsg(ep, &msg, f->flags);
-		return fi_atomic(ep, operand.addr, 1, desc, 0, op->addr, key, FI_UINT64,
-				 FI_SUM, ctx);
-	case ST_FETCH:
-		if (f->msg)
-			return fi_fetch_atomicmsg(ep, &msg, &result, &desc, 1, f->flags);
-		return fi_fetch_atomic(ep, operand.addr, 1, desc, result.addr, desc, 0,
-				       op->addr, key, FI_UINT64, FI_SUM, ctx);
-	default:
-		if (f->msg)
-			return fi_compare_atomicmsg(ep, &msg, &compare, &desc, 1, &result,
-						    &desc, 1, f->flags);
-		return fi_compare_atomic(ep, operand.addr, 1, desc, compare.addr, desc,
-					 result.addr, desc, 0, op->addr, key, FI_UINT64,
-					 FI_CSWAP, ctx);
-	}
-}
-
-static ssize_t call(const struct form *f)
+static enum fct_form form_of(const struct form *f)
 {
 	switch (f->op->kind) {
 	case ST_MESSAGES:
-		return post_send(f);
+		return send_form(f);
 	case ST_ECHO:
-		return post_write(f);
+		return write_form(f);
 	case ST_FIXEDS:
-		return post_read(f);
+		return f->msg ? FCT_READMSG : f->pieces > 1 ? FCT_READV : FCT_READ;
+	case ST_ADD:
+		return f->inject ? FCT_INJECT_ATOMIC
+		       : f->msg	 ? FCT_ATOMICMSG
+				 : FCT_ATOMIC;
+	case ST_FETCH:
+		return f->msg ? FCT_FETCHMSG : FCT_FETCH;
 	default:
-		return post_atomic(f);
+		return f->msg ? FCT_COMPAREMSG : FCT_COMPARE;
 	}
+}
+
+/* The operand of an atomic, and what it is compared with, are read by the call or lie in
+ * buf, behind the eight bytes of the result. */
+static ssize_t call(const struct form *f)
+{
+	uint64_t *words = (uint64_t *)f->op->buf;
+	const struct st_op *op = f->op;
+	struct fct_op o = {.form = form_of(f),
+			   .buf = op->buf,
+			   .len = op->len,
+			   .desc = op->desc,
+			   .pieces = f->pieces,
+			   .addr = op->addr,
+			   .key = f->lane->peer.key,
+			   .data = op->data,
+			   .flags = f->flags,
+			   .ctx = &op->ctx->fi};
+
+	if (is_atomic(op)) {
+		words[1] = op->operand;
+		words[2] = op->compare;
+		o.buf = &words[1];
+		o.len = 1;
+		o.type = FI_UINT64;
+		o.op = op->kind == ST_SWAP ? FI_CSWAP : FI_SUM;
+		o.compare = &words[2];
+		o.result = &words[0];
+	}
+	return fct_op_post(f->lane->ep, &o);
 }
 
 /* A completion comes unless the call is one without, or it was not asked for. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A case from its first thread to its last: both sides run, settle, drain and compare. */
-#include <dirent.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -220,7 +219,6 @@ static int settle(struct st *s)
 static int all_arrive(struct st *s)
 {
 	struct st_lane *lane;
-	struct fct_wait w;
 	uint32_t h, i, mine, theirs;
 
 	for (h = 0; h < s->hubs; h++) {
@@ -228,41 +226,14 @@ static int all_arrive(struct st *s)
 			lane = s->hub[h]->lane[i];
 			mine = lane->posted;
 			FCT_DO(fct_exchange("posted", &mine, &theirs, sizeof(mine)));
-			fct_wait_init(&w, "the last messages");
-			while (!s->failed && lane->received != theirs)
-				FCT_DO(fct_wait_again(&w));
+			FCT_WAIT_WHILE(!s->failed && lane->received != theirs,
+				       "the last messages", 0);
 		}
 	}
 	return s->failed ? -1 : fct_barrier("all arrived");
 }
 
 /* ---- what may not grow ---- */
-
-static unsigned int open_files(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	unsigned int n = 0;
-
-	while (dir && readdir(dir))
-		n++;
-	if (dir)
-		closedir(dir);
-	return n;
-}
-
-static unsigned int memory_kib(void)
-{
-	FILE *f = fopen("/proc/self/status", "r");
-	unsigned int kib = 0;
-	char line[128];
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "RssAnon: %u kB", &kib) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return kib;
-}
 
 /* Sanitizers, and valgrind for which the scale is set, keep what was freed. */
 static bool memory_counts(const struct st *s)
@@ -276,16 +247,16 @@ static bool memory_counts(const struct st *s)
 
 static int run_for(struct st *s)
 {
-	unsigned int before, after;
+	long before, after;
 
 	if (wait_ms(s, s->o.ms / 4))
 		return -1;
-	before = memory_kib();
+	before = fct_memory_kib(getpid(), "RssAnon");
 	if (wait_ms(s, s->o.ms - s->o.ms / 4))
 		return -1;
-	after = memory_kib();
+	after = fct_memory_kib(getpid(), "RssAnon");
 	if (memory_counts(s) && after > before + GROWTH_KIB)
-		return fct_st_fail(s, "memory grew from %u to %u KiB", before, after);
+		return fct_st_fail(s, "memory grew from %ld to %ld KiB", before, after);
 	return 0;
 }
 
@@ -426,8 +397,8 @@ int fct_st_run(const struct st_mode *mode)
 	first = s;
 	first.o.ms = 20;
 	FCT_DO(once(&first));
-	files = open_files();
+	files = fct_descriptors();
 	FCT_DO(once(&s));
-	FCT_EQ(open_files(), files);
+	FCT_EQ(fct_descriptors(), files);
 	return 0;
 }

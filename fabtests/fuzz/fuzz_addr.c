@@ -5,7 +5,6 @@
  */
 #include <string.h>
 #include <rdma/fabric.h>
-#include <rdma/fi_errno.h>
 #include <cairn/addr.h>
 #include "fuzz.h"
 

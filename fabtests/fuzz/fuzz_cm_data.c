@@ -34,12 +34,10 @@ static void check_parsed(const struct pvb_cm_data *data, const uint8_t *bytes,
 /* What a trailer offers is what the peer learns of it. */
 static void check_offered(const struct pvb_cm_data *in)
 {
-	const struct pvb_cm_offer offer = {
-		.word = in->word,
-		.control = in->control,
-		.control_conn = in->control_conn,
-		.cookie = in->cookie,
-	};
+	const struct pvb_cm_offer offer = {.word = in->word,
+					   .control = in->control,
+					   .control_conn = in->control_conn,
+					   .cookie = in->cookie};
 	uint8_t message[PVB_CM_REQ_SIZE];
 	struct pvb_cm_data out;
 

@@ -18,11 +18,11 @@ static void check_said(const struct crn_pmem_declared *said)
 static void check_paths(const struct crn_pmem_declarations *all)
 {
 	struct crn_pmem_declared said;
-	size_t i, len;
+	size_t len;
 
 	FUZZ_CHECK(all->count <= CRN_PMEM_DECLARE_PATHS);
 	FUZZ_CHECK(!all->host.has_persistent);
-	for (i = 0; i < all->count; i++) {
+	for (size_t i = 0; i < all->count; i++) {
 		len = strnlen(all->path[i].name, CRN_PMEM_DECLARE_PATH);
 		FUZZ_CHECK(len && len < CRN_PMEM_DECLARE_PATH &&
 			   *all->path[i].name == '/');

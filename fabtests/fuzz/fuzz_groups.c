@@ -172,9 +172,7 @@ static void be_wild(void)
 /* The request that is outstanding from there on. */
 static const struct pvb_sa_transaction *transaction(unsigned int from)
 {
-	unsigned int i;
-
-	for (i = from; i < from + PVB_SA_OUTSTANDING; i++)
+	for (unsigned int i = from; i < from + PVB_SA_OUTSTANDING; i++)
 		if (w.client.outstanding[i % PVB_SA_OUTSTANDING].used)
 			return &w.client.outstanding[i % PVB_SA_OUTSTANDING];
 	return NULL;
@@ -268,12 +266,10 @@ static size_t act(const uint8_t *data, size_t size)
 /* When nobody wants anything, all is over after the last deadline. */
 static void end(void)
 {
-	unsigned int i;
-
 	w.wild = 0;
-	for (i = 0; i < USERS; i++)
+	for (unsigned int i = 0; i < USERS; i++)
 		pvb_groups_leave(&w.groups, &w.user[i].user, w.now);
-	for (i = 0; i < 4 * GROUPS * 2; i++)
+	for (unsigned int i = 0; i < 4 * GROUPS * 2; i++)
 		pass(20);
 	FUZZ_CHECK(pvb_groups_idle(&w.groups));
 	FUZZ_CHECK(!w.groups.count && pvb_groups_timeout(&w.groups, w.now) == -1);

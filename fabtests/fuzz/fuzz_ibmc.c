@@ -54,9 +54,7 @@ static void check_subnet(const struct imc_subnet *subnet)
 
 static void check_text(const char *text, size_t size)
 {
-	size_t i;
-
-	for (i = 0; i < size; i++)
+	for (size_t i = 0; i < size; i++)
 		FUZZ_CHECK(text[i] == '\n' || text[i] == '\t' ||
 			   (text[i] >= ' ' && text[i] <= '~'));
 }

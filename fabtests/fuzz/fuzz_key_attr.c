@@ -27,15 +27,13 @@ static void check(uint64_t key)
 /* What a target says of a region arrives. */
 static void round_trip(uint64_t bits)
 {
-	const struct pvb_key_attr attr = {
-		.domain = (enum crn_persistence)(bits % 3),
-		.ddio = bits & 4,
-		.persistent = bits & 8,
-		.flush = bits & 16,
-		.atomic_write = bits & 32,
-		.readable = bits & 64,
-		.software = bits & 128,
-	};
+	const struct pvb_key_attr attr = {.domain = (enum crn_persistence)(bits % 3),
+					  .ddio = bits & 4,
+					  .persistent = bits & 8,
+					  .flush = bits & 16,
+					  .atomic_write = bits & 32,
+					  .readable = bits & 64,
+					  .software = bits & 128};
 	const uint64_t key = pvb_key_pack((uint32_t)(bits >> 32), &attr);
 	struct pvb_key_attr got;
 
@@ -48,9 +46,8 @@ static void round_trip(uint64_t bits)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint64_t key = 0;
-	size_t i;
 
-	for (i = 0; i < size && i < sizeof(key); i++)
+	for (size_t i = 0; i < size && i < sizeof(key); i++)
 		key |= (uint64_t)data[i] << (8 * i);
 	check(key);
 	round_trip(key);

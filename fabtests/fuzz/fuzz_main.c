@@ -78,12 +78,11 @@ void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak)
 static void catch_crashes(void)
 {
 	static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
-	size_t i;
 
 	/* A sanitizer explains these signals better than we do, and then calls back. */
 	if (__sanitizer_set_death_callback)
 		__sanitizer_set_death_callback(on_sanitizer_death);
-	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		if (!__sanitizer_set_death_callback || signals[i] == SIGALRM ||
 		    signals[i] == SIGABRT)
 			signal(signals[i], on_signal);
@@ -134,7 +133,7 @@ static void load(struct corpus *corpus, const char *path)
 	struct dirent **entries;
 	struct stat status;
 	char name[4096];
-	int i, count;
+	int count;
 
 	if (stat(path, &status))
 		fail(path);
@@ -146,7 +145,7 @@ static void load(struct corpus *corpus, const char *path)
 	count = scandir(path, &entries, NULL, alphasort);
 	if (count < 0)
 		fail(path);
-	for (i = 0; i < count; i++) {
+	for (int i = 0; i < count; i++) {
 		snprintf(name, sizeof(name), "%s/%s", path, entries[i]->d_name);
 		if (entries[i]->d_name[0] != '.')
 			load_file(corpus, name);
@@ -257,10 +256,9 @@ static void run_mutation(const struct corpus *corpus)
 	const struct input *input = &corpus->inputs[random_below(corpus->count)];
 	static uint8_t data[INPUT_LIMIT];
 	size_t size = input->size, steps = 1 + random_below(6);
-	size_t i;
 
 	memcpy(data, input->data, size);
-	for (i = 0; i < steps; i++)
+	for (size_t i = 0; i < steps; i++)
 		size = mutations[random_below(sizeof(mutations) / sizeof(mutations[0]))](
 			data, size, &corpus->inputs[random_below(corpus->count)]);
 	run(data, size);
@@ -292,14 +290,12 @@ int main(int argc, char **argv)
 	uint64_t seed = from_env("FUZZ_SEED", SEED_DEFAULT);
 	struct corpus corpus = {NULL, 0};
 	const char *why = fuzz_why_not ? fuzz_why_not() : NULL;
-	uint64_t i;
-	int arg;
 
 	if (why) {
 		printf("%s: skipped: %s\n", name, why);
 		return 77; /* automake's word for it */
 	}
-	for (arg = 1; arg < argc; arg++)
+	for (int arg = 1; arg < argc; arg++)
 		load(&corpus, argv[arg]);
 	if (argc < 2)
 		load_default(&corpus, name);
@@ -313,13 +309,13 @@ int main(int argc, char **argv)
 	snprintf(crash_path, sizeof(crash_path), "crash-%s-%" PRIu64, name, seed);
 	catch_crashes();
 
-	for (i = 0; i < corpus.count; i++)
+	for (uint64_t i = 0; i < corpus.count; i++)
 		run(corpus.inputs[i].data, corpus.inputs[i].size);
 	random_state = seed;
-	for (i = 0; i < runs; i++)
+	for (uint64_t i = 0; i < runs; i++)
 		run_mutation(&corpus);
 
-	for (i = 0; i < corpus.count; i++)
+	for (uint64_t i = 0; i < corpus.count; i++)
 		free(corpus.inputs[i].data);
 	free(corpus.inputs);
 	return 0;

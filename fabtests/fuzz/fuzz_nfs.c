@@ -17,14 +17,13 @@ static void check_reply(const uint8_t *data, size_t size)
 	COMPOUND4res res;
 	nfs_resop4 *op;
 	char why[LNK_WHY] = "";
-	unsigned int i;
 
 	if (nfc_parse_reply(data, size, &res, why)) {
 		FUZZ_CHECK(*why && memchr(why, 0, sizeof(why)));
 		return;
 	}
 	FUZZ_CHECK(res.ops.ops_len <= NFS4_OPS_MAX);
-	for (i = 0; i < res.ops.ops_len; i++) {
+	for (unsigned int i = 0; i < res.ops.ops_len; i++) {
 		op = nfc_result(&res, i, OP_GETATTR);
 		if (op && !op->nfs_resop4_u.getattr.status)
 			nfc_take_attrs(&session,
@@ -48,12 +47,11 @@ static void check_callback(const uint8_t *from, size_t size)
 	uint32_t xid, asked;
 	size_t len;
 	bool call;
-	int i;
 
 	if (!size || size > sizeof(data))
 		return;
 	memcpy(data, from, size);
-	for (i = 0; i < 2; i++, data[0] ^= 1) {
+	for (int i = 0; i < 2; i++, data[0] ^= 1) {
 		len = nfc_callback_serve(&callbacks, data, size, answer, sizeof(answer));
 		FUZZ_CHECK(len <= sizeof(answer));
 		FUZZ_CHECK(callbacks.recalled <= NFC_RECALLS);

@@ -16,13 +16,12 @@ static uint8_t file[RLG_SLOTS + SLOTS_BYTES];
 static void check_recovery(const struct rlg_layout *layout)
 {
 	struct rlg_recovery found;
-	uint64_t number;
 
 	rlg_recover(file, layout, &found);
 	FUZZ_CHECK(found.next >= found.first);
 	FUZZ_CHECK(found.next - found.first <= layout->slots);
 	FUZZ_CHECK(found.beyond <= layout->slots - (found.next - found.first));
-	for (number = found.first; number < found.next; number++)
+	for (uint64_t number = found.first; number < found.next; number++)
 		FUZZ_CHECK(rlg_record_find(file, layout, number) == RLG_VALID);
 	if (layout->kind == RLG_COMPOUND && !found.damage)
 		FUZZ_CHECK(found.next == found.tail + 1);
@@ -58,12 +57,11 @@ static void check_file(const uint8_t *data, size_t size)
 	memcpy(file, data, head);
 	memcpy(file + RLG_SLOTS, data + head, slots);
 	if (rlg_header_parse(file, sizeof(file), &layout))
-		layout = (struct rlg_layout){
-			.kind = head && data[0] & 1 ? RLG_COMPOUND : RLG_SINGLETON,
-			.payload = 100,
-			.slots = 1 + slots / 256,
-			.identity = 1,
-		};
+		layout = (struct rlg_layout){.kind = head && data[0] & 1 ? RLG_COMPOUND
+									 : RLG_SINGLETON,
+					     .payload = 100,
+					     .slots = 1 + slots / 256,
+					     .identity = 1};
 	FUZZ_CHECK(layout.slots <= rlg_slots_in(sizeof(file), layout.payload));
 	check_recovery(&layout);
 	check_append(&layout);

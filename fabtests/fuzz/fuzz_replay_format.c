@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What recovery finds in receive buffers after a power failure. The first byte says how
  * large they are. */
-#include <string.h>
 #include "fuzz.h"
 #include <rdma/fi_ext_cairn.h>
 #include "persist/persist.h"

@@ -54,14 +54,12 @@ static void check_errors(const struct rte_config_errors *errors)
 
 static void check_limits(const struct rte_config *config)
 {
-	uint32_t i;
-
 	FUZZ_CHECK(config->devices <= RTE_CONFIG_DEVICES_MAX);
 	FUZZ_CHECK(config->routing.prefixes <= RTE_CONFIG_PREFIXES_MAX);
 	FUZZ_CHECK(config->router.routes <= RTE_CONFIG_STATICS_MAX);
 	FUZZ_CHECK(config->router.acls <= RTE_CONFIG_ACLS_MAX);
 	FUZZ_CHECK(!config->is_router || (config->router.id && config->router.as));
-	for (i = 0; i < config->devices; i++) {
+	for (uint32_t i = 0; i < config->devices; i++) {
 		FUZZ_CHECK(config->device[i].transport != RTE_TRANSPORT_ANY);
 		FUZZ_CHECK(config->device[i].routers <= RTE_CONFIG_ROUTERS_MAX);
 		FUZZ_CHECK(!config->device[i].uri.text ||

@@ -22,8 +22,7 @@ enum { ACTIVE = 1, REQUIRES = 2, HAS_KEYS = 4, FULL = 8 };
 static const struct rte_auth_ring ring = {
 	.keys = 2,
 	.key = {{.id = 1, .len = 16, .secret = "the first secret"},
-		{.id = 2, .len = 16, .secret = "a second secret."}},
-};
+		{.id = 2, .len = 16, .secret = "a second secret."}}};
 
 static struct {
 	struct rte_peer_inside in;

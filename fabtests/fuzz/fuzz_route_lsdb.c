@@ -41,7 +41,6 @@ static void take_link(struct input *in, struct rte_link *link, uint64_t *neighbo
 {
 	static const char *const uris[] = {"", "tcp://192.0.2.1:7001", "gni://10.1.5:1",
 					   "x"};
-	uint16_t i;
 
 	*link = (struct rte_link){.subnet = next(in) % 8,
 				  .scope_as = next(in) % 4,
@@ -51,14 +50,12 @@ static void take_link(struct input *in, struct rte_link *link, uint64_t *neighbo
 				  .uri = uris[next(in) % 4],
 				  .neighbour = neighbour};
 	link->up = link->rate & 1;
-	for (i = 0; i < link->neighbours; i++)
+	for (uint16_t i = 0; i < link->neighbours; i++)
 		neighbour[i] = next(in);
 }
 
 static void take(struct input *in, struct said *said)
 {
-	uint32_t i;
-
 	said->lsa = (struct rte_lsa){.as = next(in) % 4,
 				     .router = next(in) % 8,
 				     .epoch = next(in) % 4,
@@ -68,7 +65,7 @@ static void take(struct input *in, struct said *said)
 				     .links = next(in) % (LINKS + 1),
 				     .lifetime = 1000,
 				     .link = said->link};
-	for (i = 0; i < said->lsa.links; i++)
+	for (uint32_t i = 0; i < said->lsa.links; i++)
 		take_link(in, &said->link[i], said->neighbour[i]);
 }
 
@@ -106,12 +103,11 @@ static int put_through_wire(struct rte_lsdb *db, const struct rte_lsa *lsa)
 static void shuffle(const uint8_t *data, size_t size, uint32_t *order, uint32_t count)
 {
 	uint64_t state = 1;
-	uint32_t i, k, swap;
-	size_t at;
+	uint32_t k, swap;
 
-	for (at = 0; at < size; at++)
+	for (size_t at = 0; at < size; at++)
 		state = (state ^ data[at]) * 0x100000001b3;
-	for (i = count; i-- > 1;) {
+	for (uint32_t i = count; i-- > 1;) {
 		state = state * 6364136223846793005u + 1442695040888963407u;
 		k = (uint32_t)((state >> 33) % (i + 1));
 		swap = order[i];

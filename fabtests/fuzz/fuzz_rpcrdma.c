@@ -12,9 +12,8 @@ static void check_header(const uint8_t *data, size_t size)
 	struct rpr_header header;
 	uint32_t xid, credit;
 	size_t used;
-	bool brief;
+	bool brief = rpr_header_is_short(data, size, &xid, &credit);
 
-	brief = rpr_header_is_short(data, size, &xid, &credit);
 	if (rpr_header_parse(&header, data, size, &used) != RPR_OK) {
 		FUZZ_CHECK(!brief);
 		return;
@@ -42,9 +41,8 @@ static void check_private(const uint8_t *data, size_t size, bool tail)
 {
 	struct rpr_private priv;
 	uint8_t out[RPR_PRIVATE_LEN];
-	size_t end;
+	size_t end = rpr_private_find(&priv, data, size, tail);
 
-	end = rpr_private_find(&priv, data, size, tail);
 	FUZZ_CHECK(end <= size);
 	FUZZ_CHECK(priv.send_size >= 1024 && priv.send_size <= 262144);
 	FUZZ_CHECK(priv.recv_size >= 1024 && priv.recv_size <= 262144);

@@ -5,7 +5,6 @@
  */
 #include <dirent.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "fuzz.h"
 #include "sa/sa.h"

@@ -5,7 +5,6 @@
  * place (two bytes) and a value (four), applied to what an honest peer would have there.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -126,25 +125,23 @@ static void honest(void)
 {
 	struct svb_seg *seg = fuzz.seg;
 	struct svb_qp_sh *own = svb_qp(fuzz.qp)->sh, *qp = svb_seg_qp(seg, 0);
-	uint32_t i;
 
-	for (i = 0; i < SVB_TABLES; i++)
+	for (uint32_t i = 0; i < SVB_TABLES; i++)
 		seg->limit[i] = 64;
 	memset(svb_seg_mr(seg, 0), 0, 2 * sizeof(struct svb_mr_sh));
 	memset(qp, 0, sizeof(*qp));
 	memset(svb_seg_cq(seg, 0), 0, sizeof(struct svb_cq_sh));
 	memset(svb_seg_srq(seg, 0), 0, sizeof(struct svb_srq_sh));
 	memset(svb_seg_at(seg, RING), 0, BYTES);
-	*svb_seg_mr(seg, 1) = (struct svb_mr_sh){
-		.key = 0x101,
-		.access = 0xf,
-		.pd = 1,
-		.iova = 0x10000,
-		.length = 4096,
-		/* It was forked: its memory lies where ours does. */
-		.addr = (uintptr_t)fuzz.memory,
-		.flags = SVB_MR_USED,
-	};
+	*svb_seg_mr(seg, 1) =
+		(struct svb_mr_sh){.key = 0x101,
+				   .access = 0xf,
+				   .pd = 1,
+				   .iova = 0x10000,
+				   .length = 4096,
+				   /* It was forked: its memory lies where ours does. */
+				   .addr = (uintptr_t)fuzz.memory,
+				   .flags = SVB_MR_USED};
 	qp->state = IBV_QPS_RTS;
 	qp->type = IBV_QPT_RC;
 	qp->qpn = PEER << SVB_QP_BITS;
@@ -204,9 +201,8 @@ static void use(void)
 	struct ibv_send_wr *bad, wr = {.sg_list = &sge, .num_sge = 1};
 	struct ibv_recv_wr *bad_recv, recv = {.sg_list = &sge, .num_sge = 1};
 	struct ibv_wc wc[16];
-	size_t i;
 
-	for (i = 0; i < sizeof(opcodes) / sizeof(opcodes[0]); i++) {
+	for (size_t i = 0; i < sizeof(opcodes) / sizeof(opcodes[0]); i++) {
 		if (svb_qp(fuzz.qp)->sh->state != IBV_QPS_RTS)
 			own_qp();
 		wr.opcode = opcodes[i];
@@ -221,7 +217,7 @@ static void use(void)
 	}
 	ibv_post_recv(fuzz.qp, &recv, &bad_recv);
 	svb_engine_run_peer(svb_qp(fuzz.qp)->sh);
-	for (i = 0; i < 3; i++)
+	for (size_t i = 0; i < 3; i++)
 		ibv_poll_cq(fuzz.cq, 16, wc);
 }
 

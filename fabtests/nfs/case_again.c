@@ -3,7 +3,6 @@
  * The same Call again, with its XID (RFC 8167 section 5.4): the session's slot keeps the
  * Reply, and the server executes the Call once (RFC 8881 section 2.10.6.2).
  */
-#include <string.h>
 
 #include "case.h"
 #include "ops.h"
@@ -16,9 +15,8 @@ static int once_more(void)
 {
 	struct nfc_call *call = &session.conn.calls[0];
 	COMPOUND4res res;
-	int ret;
+	int ret = nfc_conn_send(&session.conn, call);
 
-	ret = nfc_conn_send(&session.conn, call);
 	if (!ret)
 		ret = nfc_conn_wait(&session.conn, call);
 	if (!ret)
@@ -56,9 +54,8 @@ static enum nfs_verdict again(struct nfs_place *place, const struct nfc_file *fi
 {
 	const uint32_t xid = session.conn.calls[0].xid;
 	uint32_t dir;
-	int ret;
+	int ret = once_more();
 
-	ret = once_more();
 	if (ret)
 		return nfs_failed(place, "on the same connection: %d", ret);
 	fi_shutdown(session.conn.link.ep, 0);

@@ -19,9 +19,8 @@ static int finish(struct nfc_session *session, unsigned int slot, struct nfc_att
 {
 	nfs_resop4 *result;
 	COMPOUND4res res;
-	int ret;
+	int ret = nfc_finish(session, slot, &res);
 
-	ret = nfc_finish(session, slot, &res);
 	if (ret)
 		return nfc_said(session, ret, "GETATTR");
 	result = nfc_result(&res, 2, OP_GETATTR);

@@ -119,25 +119,22 @@ static bool take_option(int option, struct nfs_place *place)
 
 int main(int argc, char **argv)
 {
-	static struct nfs_place place = {
-		.where = {.provider = "pverbs;rpcrdma",
-			  .port = "20049",
-			  .timeout = 60,
-			  .slots = 4},
-		.tcp_port = "2049",
-		.idle = 2,
-		.lease = 90,
-		.calls = 1000,
-		.losses = 10,
-	};
+	static struct nfs_place place = {.where = {.provider = "pverbs;rpcrdma",
+						   .port = "20049",
+						   .timeout = 60,
+						   .slots = 4},
+					 .tcp_port = "2049",
+					 .idle = 2,
+					 .lease = 90,
+					 .calls = 1000,
+					 .losses = 10};
 	int option, passed = 0, failed = 0, skipped = 0;
 	bool wanted[CASES] = {false}, all = true;
-	size_t i;
 
 	while ((option = getopt(argc, argv, "p:P:T:t:z:i:l:n:r:h")) != -1) {
 		if (option == 't') {
 			all = false;
-			for (i = 0; i < CASES; i++)
+			for (size_t i = 0; i < CASES; i++)
 				wanted[i] |= !strcmp(optarg, cases[i].name);
 		} else if (!take_option(option, &place)) {
 			usage(option == 'h' ? stdout : stderr);
@@ -150,7 +147,7 @@ int main(int argc, char **argv)
 	}
 	place.where.host = argv[optind];
 	place.folder = argv[optind + 1];
-	for (i = 0; i < CASES; i++)
+	for (size_t i = 0; i < CASES; i++)
 		if (all || wanted[i])
 			failed += !run(i, &place, &passed, &skipped);
 	printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped);

@@ -98,12 +98,12 @@ static uint32_t open_file(struct nfd_request *request, const OPEN4args *args,
 {
 	const uint32_t access = args->share_access;
 	struct stat st;
-	uint32_t status;
+	uint32_t status =
+		args->claim.claim == CLAIM_FH
+			? NFC_OK
+			: nfd_lookup(request->node, &args->claim.open_claim4_u.file,
+				     args->openhow.create == 1, &request->node);
 
-	status = args->claim.claim == CLAIM_FH
-			 ? NFC_OK
-			 : nfd_lookup(request->node, &args->claim.open_claim4_u.file,
-				      args->openhow.create == 1, &request->node);
 	if (!status)
 		status = nfd_stat(request->node, &st);
 	if (status)

@@ -81,12 +81,10 @@ static void send_item(struct item *item, size_t data_len)
 {
 	const struct iovec iov[] = {{.iov_base = item->bytes, .iov_len = item->len},
 				    {.iov_base = item->data, .iov_len = data_len}};
-	const struct fi_msg msg = {
-		.msg_iov = iov,
-		.iov_count = data_len ? 2 : 1,
-		.context = item,
-		.data = 1 << 1,
-	};
+	const struct fi_msg msg = {.msg_iov = iov,
+				   .iov_count = data_len ? 2 : 1,
+				   .context = item,
+				   .data = 1 << 1};
 	ssize_t ret = -FI_ENOTCONN;
 
 	item->sends = true;

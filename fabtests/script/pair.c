@@ -160,6 +160,7 @@ void pair_down(struct pair *p)
 		close_fid(&p->fabric->fid);
 	if (p->info)
 		fi_freeinfo(p->info);
+	memset(p, 0, sizeof(*p));
 }
 
 size_t pair_expect(struct fid_eq *eq, uint32_t event, struct pair_event *got)

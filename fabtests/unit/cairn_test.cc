@@ -2,6 +2,7 @@
 // The checks and the main function of cairn_test.h, over GoogleTest.
 #include "cairn_test.h"
 #include <atomic>
+#include <cctype>
 #include <chrono>
 #include <cstdarg>
 #include <cstdio>
@@ -193,6 +194,43 @@ bool ct_strstr(const char *file, int line, const char *a_text, const char *b_tex
 		return true;
 	return Fail(file, line,
 		    std::string("expected: ") + a_text + " contains " + b_text +
+			    "\n    left: " + Quote(a) + "\n   right: " + Quote(b));
+}
+
+static bool in_word(char c)
+{
+	return isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
+
+static bool has_word(const std::string &text, const std::string &word)
+{
+	for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; at++) {
+		const size_t end = at + word.size();
+
+		if (!(at && in_word(text[at - 1]) && in_word(word.front())) &&
+		    !(end < text.size() && in_word(text[end]) && in_word(word.back())))
+			return true;
+	}
+	return false;
+}
+
+bool ct_has_data(const char *text, const char *words)
+{
+	std::istringstream in(words);
+	std::string word;
+
+	while (in >> word && has_word(text, word))
+		;
+	return !in;
+}
+
+bool ct_data(const char *file, int line, const char *a_text, const char *b_text,
+	     const char *a, const char *b)
+{
+	if (a && b && ct_has_data(a, b))
+		return true;
+	return Fail(file, line,
+		    std::string("expected: ") + a_text + " has the data " + b_text +
 			    "\n    left: " + Quote(a) + "\n   right: " + Quote(b));
 }
 

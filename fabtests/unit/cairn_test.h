@@ -142,8 +142,13 @@ bool ct_streq(const char *file, int line, const char *a_text, const char *b_text
 	      const char *a, const char *b);
 bool ct_strstr(const char *file, int line, const char *a_text, const char *b_text,
 	       const char *a, const char *b);
+bool ct_data(const char *file, int line, const char *a_text, const char *b_text,
+	     const char *a, const char *b);
 bool ct_memeq(const char *file, int line, const char *a_text, const char *b_text,
 	      const void *a, const void *b, size_t len);
+
+/* The text contains each of these words, which spaces separate, as a whole word. */
+bool ct_has_data(const char *text, const char *words);
 
 /* The texts are taken first: an argument that is a macro is shown by its name. */
 #define CT_COMPARE(rel, a, b, a_text, b_text) \
@@ -171,6 +176,11 @@ bool ct_memeq(const char *file, int line, const char *a_text, const char *b_text
 #define CT_EXPECT_STREQ(a, b) ((void)CT_TEXT(ct_streq, a, b, #a, #b))
 /* The text a contains the text b. */
 #define CT_EXPECT_STRSTR(a, b) ((void)CT_TEXT(ct_strstr, a, b, #a, #b))
+/*
+ * For texts that people read: the text a contains the data b, such as "eth0 10.0.0.1:7",
+ * in any order (ct_has_data). The words around them may change.
+ */
+#define CT_EXPECT_DATA(a, b) ((void)CT_TEXT(ct_data, a, b, #a, #b))
 #define CT_EXPECT_MEMEQ(a, b, len) ((void)CT_BYTES(a, b, #a, #b, len))
 
 #define CT_ASSERT_EQ(a, b) CT_OR_RETURN(CT_COMPARE(CT_EQ, a, b, #a, #b))
@@ -290,7 +300,21 @@ void ct_after_wait(void (*call)(void *), void *arg);
 unsigned int ct_log_count(void);
 /* The newest line without its end, or "". Valid until the next line. */
 const char *ct_log_last(void);
+/* Lines of level FI_LOG_WARN alone, and the newest of them. */
+unsigned int ct_log_warnings(void);
+const char *ct_log_warning(void);
 void ct_log_reset(void);
+
+/*
+ * Exactly one warning was logged since the test began or the last ct_log_reset, and it
+ * contains data: a parameter, device, address or number, not the words around it. Resets.
+ */
+#define CT_EXPECT_WARNED(data)                          \
+	do {                                            \
+		CT_EXPECT_EQ(ct_log_warnings(), 1);     \
+		CT_EXPECT_DATA(ct_log_warning(), data); \
+		ct_log_reset();                         \
+	} while (0)
 
 #ifdef __cplusplus
 }

@@ -8,8 +8,8 @@
 #include "cairn_test.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned int count;
-static char last[2048];
+static unsigned int count, warnings;
+static char last[2048], warning[2048];
 
 int __wrap_fi_log_enabled(const struct fi_provider *prov, enum fi_log_level level,
 			  enum fi_log_subsys subsys);
@@ -43,17 +43,26 @@ void __wrap_fi_log(const struct fi_provider *prov, enum fi_log_level level,
 	va_end(args);
 	last[strcspn(last, "\n")] = '\0';
 	count++;
+	if (level == FI_LOG_WARN) {
+		strcpy(warning, last);
+		warnings++;
+	}
 	pthread_mutex_unlock(&lock);
+}
+
+static unsigned int look(const unsigned int *lines)
+{
+	unsigned int now;
+
+	pthread_mutex_lock(&lock);
+	now = *lines;
+	pthread_mutex_unlock(&lock);
+	return now;
 }
 
 unsigned int ct_log_count(void)
 {
-	unsigned int lines;
-
-	pthread_mutex_lock(&lock);
-	lines = count;
-	pthread_mutex_unlock(&lock);
-	return lines;
+	return look(&count);
 }
 
 const char *ct_log_last(void)
@@ -61,10 +70,20 @@ const char *ct_log_last(void)
 	return last;
 }
 
+unsigned int ct_log_warnings(void)
+{
+	return look(&warnings);
+}
+
+const char *ct_log_warning(void)
+{
+	return warning;
+}
+
 void ct_log_reset(void)
 {
 	pthread_mutex_lock(&lock);
-	count = 0;
-	last[0] = '\0';
+	count = warnings = 0;
+	last[0] = warning[0] = '\0';
 	pthread_mutex_unlock(&lock);
 }

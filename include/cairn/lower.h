@@ -104,6 +104,7 @@ struct crn_lower_layer {
 	char *const *lower; /* value of the parameter FI_NAME_LOWER */
 	const struct crn_lower_row *table;
 	size_t rows;
+	const char *rdm_hint; /* for hints of FI_EP_RDM; NULL: ofi_rxm runs above it */
 };
 
 /*

@@ -126,8 +126,8 @@ static int device_open_net(struct rte_device *device)
 	ret = rte_addr_see(device->fabric->config, device->net, &device->view);
 	if (ret) {
 		RTE_WARN(FI_LOG_FABRIC,
-			 "device %s has no IPv4 address: give its interface one, or name "
-			 "another with domain\n",
+			 "device %s has no IPv4 address towards its first router: give "
+			 "its interface one, or name another with domain\n",
 			 device->config->name);
 		rte_net_close(device->net);
 	}

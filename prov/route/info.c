@@ -219,6 +219,19 @@ struct info_ends {
 	bool has_dest;
 };
 
+/* A source has to be an address of the device. */
+static int ends_source(const struct rte_addr_view *view, const struct sockaddr *addr,
+		       struct rte_end *end)
+{
+	char text[CRN_ADDR_STRLEN];
+
+	if (rte_addr_own(view, addr, end))
+		return 0;
+	RTE_INFO(FI_LOG_CORE, "%s is no address of the device on %u:%u\n",
+		 crn_addr_str(addr, text), view->own.as, view->own.subnet);
+	return -FI_ENODATA;
+}
+
 /* An address of the hints: a sockaddr, or text. */
 static int ends_hint(const struct rte_addr_view *view, const void *addr, size_t len,
 		     uint32_t format, struct rte_end *end, bool source)
@@ -233,7 +246,7 @@ static int ends_hint(const struct rte_addr_view *view, const void *addr, size_t 
 	if (!crn_addr_valid(addr, len, format))
 		return -FI_EINVAL;
 	if (source)
-		return rte_addr_own(view, addr, end) ? 0 : -FI_ENODATA;
+		return ends_source(view, addr, end);
 	return rte_addr_place(view, addr, end);
 }
 
@@ -245,9 +258,15 @@ static int ends_resolve(const struct info_question *question, bool source,
 	int ret = crn_addr_resolve(question->node, question->service, AF_INET, source,
 				   numeric, addr);
 
-	return ret == -FI_ENODATA ? crn_addr_resolve(question->node, question->service,
-						     AF_INET6, source, numeric, addr)
-				  : ret;
+	if (ret == -FI_ENODATA)
+		ret = crn_addr_resolve(question->node, question->service, AF_INET6,
+				       source, numeric, addr);
+	if (ret == -FI_ENODATA)
+		RTE_INFO(FI_LOG_CORE, "%s%s%s does not resolve to an address\n",
+			 question->node ? question->node : "",
+			 question->service ? ":" : "",
+			 question->service ? question->service : "");
+	return ret;
 }
 
 static int ends_node(const struct info_question *question,
@@ -267,7 +286,7 @@ static int ends_node(const struct info_question *question,
 	if (ret)
 		return ret;
 	if (source)
-		return rte_addr_own(view, &addr.sa, end) ? 0 : -FI_ENODATA;
+		return ends_source(view, &addr.sa, end);
 	return rte_addr_place(view, &addr.sa, end);
 }
 
@@ -388,6 +407,10 @@ static void answer_nowhere(const struct info_question *question,
 	else if (ret == -FI_EADDRNOTAVAIL)
 		RTE_INFO(FI_LOG_CORE, "device %s: %s has no IPv4 address\n", device->name,
 			 question->node ? question->node : "the target");
+	else if (ret == -FI_EINVAL)
+		RTE_INFO(FI_LOG_CORE,
+			 "device %s: %s is no address that fi_route(7) lists\n",
+			 device->name, question->node ? question->node : "the hints'");
 }
 
 static int answer_device(const struct info_question *question,
@@ -402,7 +425,12 @@ static int answer_device(const struct info_question *question,
 	if (ret)
 		return ret;
 	ret = rte_addr_see(question->config, net, &view);
-	if (!ret)
+	if (ret)
+		RTE_INFO(FI_LOG_CORE,
+			 "device %s has no IPv4 address towards its first router: give "
+			 "its interface one, or name another with domain\n",
+			 device->name);
+	else
 		ret = ends_find(question, &view, &ends);
 	answer_nowhere(question, device, ret);
 	if (!ret)

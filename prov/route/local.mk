@@ -7,7 +7,7 @@ noinst_LIBRARIES += %D%/libroute-objs.a
 	%D%/cm/cm.h %D%/cm/conn.c %D%/cm/hop.c %D%/cm/incoming.c %D%/cm/news.c %D%/cm/say.c \
 	%D%/cm/trust.c %D%/config/config.c %D%/config/config.h %D%/config/errors.c \
 	%D%/config/errors.h %D%/config/items.c %D%/config/join.c %D%/config/keyfile.c \
-	%D%/config/keys.c %D%/config/keys.h %D%/config/listen.c %D%/config/nearest.c \
+	%D%/config/keys.c %D%/config/keys.h %D%/config/listen.c %D%/config/names.c %D%/config/nearest.c \
 	%D%/config/read.c %D%/config/read.h %D%/config/rules.c %D%/config/set.c %D%/config/set.h \
 	%D%/config/types.c %D%/config/uri.c %D%/config/uri.h %D%/config/value.c %D%/config/value.h \
 	%D%/cq.c %D%/device.c %D%/device.h %D%/domain.c %D%/ep/ep.c %D%/ep/ep.h %D%/ep/msg.c \

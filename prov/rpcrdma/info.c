@@ -58,6 +58,9 @@ struct crn_lower_layer rpr_layer = {
 	.lower = &rpr_params.lower,
 	.table = info_table,
 	.rows = CRN_COUNT(info_table),
+	/* Over pverbs there are 20 bytes of connection data, and ofi_rxm needs 24. */
+	.rdm_hint =
+		"put ofi_rxm above the lower provider for FI_EP_RDM, not above rpcrdma",
 };
 
 void rpr_info_setup(void)

@@ -11,7 +11,7 @@ suite_builds() {
 	cores=2 cost=8000 gives asan build-asan 1200 TARGET=functional \
 		build_tree asan -- --disable-man --enable-asan CFLAGS="-g1 -O1 -Wno-error"
 	cores=2 needs=asan gives asan-all build-asan-all 1200 make -C "$top/build/asan" -j2
-	cores=2 gives tsan build-tsan 1200 TARGET=functional build_tree tsan -- --disable-man --enable-tsan CFLAGS="-g1 -O1 -Wno-error"
+	cores=2 gives tsan build-tsan 1200 build_tree tsan -- --disable-man --enable-tsan CFLAGS="-g1 -O1 -Wno-error"
 	for release in trixie bookworm forky; do
 		# The machine comes first: what runs in it is the longest chain of steps.
 		cost=10000 gives "image-$release" "image-$release" 1800 guest "$release" build

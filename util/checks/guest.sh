@@ -7,7 +7,7 @@ suite_kernel() {
 	local run=fabtests/functional/run-functional
 
 	step trixie-fi_info 600 in_build trixie "$build" 50 fabtests/interop/check-fi_info
-	guest_functional trixie "$build" pverbs pverbs getinfo eq cm msg rma atomic srx mr end
+	guest_functional trixie "$build" pverbs pverbs getinfo cm msg rma atomic srx mr end
 	guest_functional trixie "$build" pverbs verbs msg rma
 	step trixie-pingpong-verbs-pverbs 600 in_build trixie "$build" 180 fabtests/interop/check-pingpong host1 verbs pverbs
 	step trixie-pingpong-rdm 600 in_build trixie "$build" 180 fabtests/interop/check-pingpong host1 "pverbs;ofi_rxm" "pverbs;ofi_rxm" rdm
@@ -143,7 +143,7 @@ suite_rdmavm() {
 suite portable "one binary, built on Debian 12, on Debian 12, 13 and the next one"
 # What is new beside what Debian 13 built is whether the binary fits these libraries, and another kernel.
 suite_portable() {
-	local suite=portable part=releases holds=guest release programs=(getinfo eq cm msg rma atomic cq cntr srx mr)
+	local suite=portable part=releases holds=guest release programs=(getinfo cm msg rma atomic cq cntr srx mr)
 
 	for release in trixie bookworm; do
 		needs="guest-bookworm up-$release"

@@ -19,7 +19,7 @@ suite_rpcrdma() {
 }
 
 # What suits a layer that has connections, messages and RMA.
-rpcrdma_programs=(getinfo eq cm msg rma cq cntr srx mr close refused end process file store)
+rpcrdma_programs=(getinfo cm msg rma cq cntr srx mr close refused end process file store)
 
 # rpcrdma_over LOWER ADDRESS [WRAPPER]: wrap mode under the programs and libfabric's own; daily, over pverbs those with two sides.
 rpcrdma_over() {

@@ -181,6 +181,8 @@ simverbs_others() {
 	local part='' rxm=(functional_on_simverbs unit "$address" -p "pverbs;ofi_rxm" rxm)
 
 	counted simverbs-rxm 600 with_pmem 2M "${rxm[@]}"
+	# In this order: the test "memory" and the persistent memory of "outstanding" are different files.
+	step simverbs-bench-order 600 with unit "$top/util/bench" -s -n 1 memory outstanding compound
 	part=interop
 	counted simverbs-openmpi 600 with unit simverbs "$top/fabtests/interop/check-openmpi"
 	step simverbs-bench 600 with unit "$top/util/bench" -s -n 1

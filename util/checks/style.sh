@@ -67,7 +67,8 @@ manual_complete() {
 	return $status
 }
 
-# manual_names_all PROVIDER: every code that it returns is in its manual page; test-params.sh checks its parameters.
+# manual_names_all PROVIDER: every code of its calls, events and completions is in its manual page, those of the queues and counters that providers share
+# as well; test-params.sh checks its parameters.
 manual_names_all() {
 	local page=$top/man/fi_$1.7.md name missing=0
 
@@ -76,6 +77,7 @@ manual_names_all() {
 			echo "not in fi_$1(7): $name"
 			missing=1
 		}
-	done < <(grep -rhoE -- '-FI_E[A-Z]+' "$top/prov/$1" | sed 's/^-//' | sort -u)
+	done < <(grep -rhowE --include='*.c' 'FI_E[A-Z]+' "$top/prov/$1" "$top"/prov/common/{cntr.c,eq.c,wait.c,cq} |
+		grep -vxE 'FI_(EVENT|ENABLE)' | sort -u)
 	return $missing
 }

@@ -61,9 +61,14 @@ static int finish(struct fetch *f, const struct piece *p)
 		done += got;
 		if (done == p->len || (ret && !nfc_again(ret)))
 			return ret;
-		if (!ret && (eof || !got))
+		if (!ret && eof)
 			return lnk_fail(&f->session->conn.link, -FI_EIO,
 					"the file has become shorter");
+		if (!ret && !got)
+			return lnk_fail(&f->session->conn.link, -FI_EIO,
+					"READ at byte %llu returns none, and the file "
+					"does not end there",
+					(unsigned long long)(p->at + done));
 		if (ret && lnk_now_ms() > end)
 			return ret;
 		if (ret)

@@ -48,26 +48,26 @@ sim --domain wsp --link iwarp $pmem
 expect "over iWARP a completion is not enough" 0 'iWARP' 'WSP \(declared\)' 'write +W F C +1'
 sim --domain dmp --flush off --link iwarp $pmem
 expect "and a message has to wait until the data is there" 0 'write +W F C M A +2'
-expect "an operation that the device lacks has no method" 0 'atomic +none: the device has no atomics'
+expect "an operation that the device lacks has no method" 0 'atomic +none'
 FI_PVERBS_COMMIT_METHOD=message sim --domain mhp $pmem
 expect "the user's wish for messages counts" 0 'write +W D M A +1'
 FI_PVERBS_DURABLE=off sim --domain dmp --flush off $pmem
 expect "and that there be none" 0 'write +none'
 sim --domain mhp $pmem "$tmp/pm"
-expect "a file is looked at as it is mapped" 0 'persistent \(declared, simverbs'
+expect "a file is looked at as it is mapped" 0 'persistent \(declared'
 sim --power-fail 1000000 --domain mhp $pmem "$tmp/pm"
-expect "also the one that a modelled machine has in its place" 0 'persistent \(declared, simverbs'
+expect "also the one that a modelled machine has in its place" 0 'persistent \(declared'
 sim $pmem "$tmp/other"
-expect "another file is not persistent memory" 1 'NOT persistent \(default, a file that is not in'
+expect "another file is not persistent memory" 1 'NOT persistent \(default'
 sim $pmem "$tmp/missing"
-expect "a file that is not there is an error" 1 'cannot be mapped'
+expect "a file that is not there is an error" 1 'missing.*No such file'
 
 printf '[path %s]\npersistent = yes\npersistence = wsp\n' "$tmp/other" >"$tmp/config"
 export FI_PVERBS_PMEM_CONFIG=$tmp/config
 sim $pmem "$tmp/other"
 expect "unless it is declared so" 0 'persistent \(declared, .*WSP \(declared\), DDIO on'
 sim $pmem
-expect "what is declared is listed" 0 "^$tmp/other: only declared"
+expect "what is declared is listed" 0 "^$tmp/other:"
 echo 'nonsense' >"$tmp/config"
 sim $pmem
 expect "a configuration that cannot be used is an error" 1 'FI_PVERBS_PMEM_CONFIG'
@@ -75,7 +75,7 @@ expect "a configuration that cannot be used is an error" 1 'FI_PVERBS_PMEM_CONFI
 unset FI_PVERBS_PMEM_CONFIG
 # Not by env(1), which no sanitizer is in.
 FI_PVERBS_PERSISTENCE=wsp FI_LOG_LEVEL=warn sim $pmem
-expect "a declaration that contradicts the machine is warned of" 0 'WSP \(declared\)' 'the machine reports DMP'
+expect "a declaration that contradicts the machine is warned of" 0 'WSP \(declared\)' 'DMP'
 sim $pmem a b
-expect "one file at most" 2 'one FILE'
+expect "one file at most" 2 FILE
 exit $failed

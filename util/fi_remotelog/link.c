@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 #include "link.h"
+#include "link/loopback.h"
 
 /* A look at the event queue costs more than one at the completion queue. */
 #define RLG_IDLE 1024u
@@ -89,8 +90,13 @@ static int rlg_link_info(struct rlg_link *link, bool listens)
 
 static int rlg_link_listen(struct rlg_link *link)
 {
+	const char *address = link->options->address;
 	int ret;
 
+	if (lnk_name_is_loopback(link->info, address))
+		rlg_say("%s is a loopback address in /etc/hosts: no other host can "
+			"connect; name an address of the network",
+			address);
 	ret = fi_passive_ep(link->fabric, link->info, &link->pep, NULL);
 	if (!ret)
 		ret = fi_pep_bind(link->pep, &link->eq->fid, 0);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # fi_remotelog: a log replicated to remote persistent memory, measured and recovered.
+%D%/%.o: private AM_CPPFLAGS += $(util_include)
 noinst_LIBRARIES += %D%/libremotelog.a
 %C%_libremotelog_a_SOURCES = %D%/format.c %D%/format.h %D%/method.c %D%/method.h %D%/orderings.c \
 	%D%/orderings.h %D%/stats.c %D%/stats.h %D%/trips.c %D%/trips.h %D%/wire.c %D%/wire.h

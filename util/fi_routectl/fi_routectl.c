@@ -18,10 +18,12 @@ static int read_configs(const struct rct_options *options, struct rte_config **c
 	*count = 0;
 	for (i = 0; i < options->files; i++) {
 		one = rte_config_read(options->file[i], &configs[*count], &errors);
-		if (one)
+		if (one) {
 			ret = one;
-		else
-			++*count;
+			continue;
+		}
+		rte_config_check_names(configs[*count], &errors);
+		++*count;
 	}
 	if (!ret)
 		ret = rte_config_check_set(configs, *count, &errors);
@@ -39,10 +41,31 @@ static int print_configs(struct rte_config *const *configs, uint32_t count)
 	return ret;
 }
 
+/* -FI_EINVAL: no configuration has the subnet of --from or --to, which is printed. */
+static int check_end(const struct rct_sim *sim, const char *option, bool given,
+		     struct rte_subnet subnet)
+{
+	const struct rct_as *as;
+	uint32_t i;
+
+	for (as = sim->as; as < sim->as + sim->ases; as++)
+		for (i = 0; i < as->nets; i++)
+			if (rct_wanted(given, subnet, as, &as->net[i]))
+				return 0;
+	if (!given)
+		return 0;
+	fprintf(stderr, "fi_routectl: %s %u:%u: no configuration has that subnet%s\n",
+		option, subnet.as, subnet.subnet,
+		subnet.as == RTE_AS_WAN ? "" : "; a WAN is 0:SUBNET");
+	return -FI_EINVAL;
+}
+
 static int run(const struct rct_options *options, struct rct_sim *sim)
 {
-	int ret = 0, i;
+	int ret = check_end(sim, "--from", options->has_from, options->from), i;
 
+	if (!ret)
+		ret = check_end(sim, "--to", options->has_to, options->to);
 	for (i = 0; i < options->fails && !ret; i++)
 		ret = rct_sim_fail(sim, options->fail[i]);
 	if (!ret)

@@ -121,29 +121,40 @@ static json_t *nets_json(const struct rct_as *as)
 	return nets;
 }
 
+static int add_pairs_from(json_t *pairs, const struct rct_as *as,
+			  const struct rct_net *from, const struct rct_options *options,
+			  struct rct_progress *progress)
+{
+	struct rct_pair pair;
+	struct rte_spf *spf;
+	uint32_t i;
+	int ret = rct_row_open(as, from, options->alternatives, &spf);
+
+	for (i = 0; i < as->nets && !ret; i++) {
+		rct_progress_step(progress);
+		if (!rct_pair_makes_sense(as, from, &as->net[i]) ||
+		    !rct_wanted(options->has_to, options->to, as, &as->net[i]))
+			continue;
+		ret = rct_pair_find(as, NULL, from, &as->net[i], spf,
+				    options->alternatives, &pair);
+		if (!ret)
+			json_array_append_new(pairs, pair_json(&pair));
+	}
+	rct_row_close(spf);
+	return ret;
+}
+
 static int add_pairs(json_t *pairs, const struct rct_as *as,
 		     const struct rct_options *options)
 {
 	struct rct_progress progress;
-	struct rct_pair pair;
-	uint32_t i, k;
+	uint32_t i;
 	int ret = 0;
 
 	rct_progress_begin(&progress, "pairs of subnets", (uint64_t)as->nets * as->nets);
-	for (i = 0; i < as->nets && !ret; i++) {
-		for (k = 0; k < as->nets && !ret; k++) {
-			rct_progress_step(&progress);
-			if (!rct_pair_makes_sense(as, &as->net[i], &as->net[k]) ||
-			    !rct_wanted(options->has_from, options->from, as,
-					&as->net[i]) ||
-			    !rct_wanted(options->has_to, options->to, as, &as->net[k]))
-				continue;
-			ret = rct_pair_find(as, NULL, &as->net[i], &as->net[k], NULL,
-					    options->alternatives, &pair);
-			if (!ret)
-				json_array_append_new(pairs, pair_json(&pair));
-		}
-	}
+	for (i = 0; i < as->nets && !ret; i++)
+		if (rct_wanted(options->has_from, options->from, as, &as->net[i]))
+			ret = add_pairs_from(pairs, as, &as->net[i], options, &progress);
 	rct_progress_end(&progress);
 	return ret;
 }

@@ -71,6 +71,22 @@ void rct_pair_fix(struct rct_pair *pair, const struct rte_route *fixed, uint32_t
 	pair->fixed = true;
 }
 
+int rct_row_open(const struct rct_as *as, const struct rct_net *from, uint32_t count,
+		 struct rte_spf **spf)
+{
+	*spf = NULL;
+	if (count > 1 || from->at == RTE_NONE)
+		return 0;
+	*spf = rte_spf_open(as->graph, from->at);
+	return *spf ? 0 : -FI_ENOMEM;
+}
+
+void rct_row_close(struct rte_spf *spf)
+{
+	if (spf)
+		rte_spf_close(spf);
+}
+
 int rct_pair_find(const struct rct_as *as, const struct rte_ends *ends,
 		  const struct rct_net *from, const struct rct_net *to,
 		  const struct rte_spf *spf, uint32_t count, struct rct_pair *pair)

@@ -53,31 +53,42 @@ static void print_head(const struct rct_as *as)
 }
 
 /* Cells of the best routes; "-" where there cannot be one, "none" where there is none. */
-static int print_table(const struct rct_as *as)
+static int add_row(struct grd_grid *grid, const struct rct_as *as,
+		   const struct rct_net *from)
 {
 	char route[RCT_ROUTE_SIZE], text[RCT_NAME_SIZE];
 	struct rct_pair pair;
+	struct rte_spf *spf;
+	uint32_t i;
+	int ret = rct_row_open(as, from, 1, &spf);
+
+	grd_add(grid, rct_net_title(from, as->as, text));
+	for (i = 0; i < as->nets && !ret; i++) {
+		ret = rct_pair_find(as, NULL, from, &as->net[i], spf, 1, &pair);
+		if (!rct_pair_makes_sense(as, from, &as->net[i]))
+			grd_add(grid, "-");
+		else if (!pair.routes)
+			grd_add(grid, "none");
+		else
+			grd_add(grid, rct_route_nets(as, pair.route, route));
+	}
+	rct_row_close(spf);
+	return ret;
+}
+
+static int print_table(const struct rct_as *as)
+{
+	char text[RCT_NAME_SIZE];
 	struct grd_grid grid;
-	uint32_t i, k;
+	uint32_t i;
 	int ret = 0;
 
 	grd_begin(&grid, as->nets + 1);
 	grd_add(&grid, "");
 	for (i = 0; i < as->nets; i++)
 		grd_add(&grid, rct_net_title(&as->net[i], as->as, text));
-	for (i = 0; i < as->nets && !ret; i++) {
-		grd_add(&grid, rct_net_title(&as->net[i], as->as, text));
-		for (k = 0; k < as->nets && !ret; k++) {
-			ret = rct_pair_find(as, NULL, &as->net[i], &as->net[k], NULL, 1,
-					    &pair);
-			if (!rct_pair_makes_sense(as, &as->net[i], &as->net[k]))
-				grd_add(&grid, "-");
-			else if (!pair.routes)
-				grd_add(&grid, "none");
-			else
-				grd_add(&grid, rct_route_nets(as, pair.route, route));
-		}
-	}
+	for (i = 0; i < as->nets && !ret; i++)
+		ret = add_row(&grid, as, &as->net[i]);
 	if (grd_end(&grid, stdout))
 		ret = -FI_ENOMEM;
 	putchar('\n');
@@ -117,16 +128,11 @@ static int print_pairs_from(const struct rct_as *as, const struct rct_net *from,
 			    const struct rct_options *options,
 			    struct rct_progress *progress, struct grd_grid *grid)
 {
-	struct rte_spf *spf = NULL;
+	struct rte_spf *spf;
 	struct rct_pair pair;
 	uint32_t i;
-	int ret = 0;
+	int ret = rct_row_open(as, from, options->alternatives, &spf);
 
-	if (options->alternatives == 1 && from->at != RTE_NONE) {
-		spf = rte_spf_open(as->graph, from->at);
-		if (!spf)
-			return -FI_ENOMEM;
-	}
 	for (i = 0; i < as->nets && !ret; i++) {
 		rct_progress_step(progress);
 		if (!to_wanted(options, as, &as->net[i]))
@@ -136,8 +142,7 @@ static int print_pairs_from(const struct rct_as *as, const struct rct_net *from,
 		if (!ret)
 			add_pair(grid, &pair);
 	}
-	if (spf)
-		rte_spf_close(spf);
+	rct_row_close(spf);
 	return ret;
 }
 
@@ -165,39 +170,44 @@ static int print_pairs(const struct rct_as *as, const struct rct_options *option
 	return ret;
 }
 
-/* Pairs that cannot reach each other, and why. */
-static int print_none(const struct rct_as *as, const struct rct_options *options)
+/* The subnets that cannot be reached from one, and why. */
+static int print_none_from(const struct rct_as *as, const struct rct_net *from,
+			   const struct rct_options *options, bool *any)
 {
 	char a[RCT_NAME_SIZE], b[RCT_NAME_SIZE];
-	const struct rct_net *from, *to;
+	const struct rct_net *to;
 	struct rct_pair pair;
-	bool any = false;
-	uint32_t i, k;
-	int ret;
+	struct rte_spf *spf;
+	uint32_t i;
+	int ret = rct_row_open(as, from, 1, &spf);
 
-	for (i = 0; i < as->nets; i++) {
-		for (k = 0; k < as->nets; k++) {
-			from = &as->net[i];
-			to = &as->net[k];
-			if (!from_wanted(options, as, from) ||
-			    !to_wanted(options, as, to) ||
-			    !rct_pair_makes_sense(as, from, to))
-				continue;
-			ret = rct_pair_find(as, NULL, from, to, NULL, 1, &pair);
-			if (ret)
-				return ret;
-			if (pair.routes)
-				continue;
-			printf("No route from %s to %s: %s\n",
-			       rct_net_title(from, as->as, a),
-			       rct_net_title(to, as->as, b),
-			       rct_pair_why_not(as, from, to));
-			any = true;
-		}
+	for (i = 0; i < as->nets && !ret; i++) {
+		to = &as->net[i];
+		if (!to_wanted(options, as, to) || !rct_pair_makes_sense(as, from, to))
+			continue;
+		ret = rct_pair_find(as, NULL, from, to, spf, 1, &pair);
+		if (ret || pair.routes)
+			continue;
+		printf("No route from %s to %s: %s\n", rct_net_title(from, as->as, a),
+		       rct_net_title(to, as->as, b), rct_pair_why_not(as, from, to));
+		*any = true;
 	}
+	rct_row_close(spf);
+	return ret;
+}
+
+static int print_none(const struct rct_as *as, const struct rct_options *options)
+{
+	bool any = false;
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; i < as->nets && !ret; i++)
+		if (from_wanted(options, as, &as->net[i]))
+			ret = print_none_from(as, &as->net[i], options, &any);
 	if (any)
 		putchar('\n');
-	return 0;
+	return ret;
 }
 
 static int print_as(const struct rct_sim *sim, const struct rct_as *as,

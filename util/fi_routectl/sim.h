@@ -121,9 +121,16 @@ struct rct_pair {
 bool rct_pair_makes_sense(const struct rct_as *as, const struct rct_net *from,
 			  const struct rct_net *to);
 /*
+ * One search for all pairs from a subnet, of which one route each is wanted, with any
+ * ends: for rct_pair_find. *spf is NULL where a search for each pair is needed (count is
+ * more than 1), or none (no router is on the subnet). 0 or -FI_ENOMEM.
+ */
+int rct_row_open(const struct rct_as *as, const struct rct_net *from, uint32_t count,
+		 struct rte_spf **spf);
+void rct_row_close(struct rte_spf *spf);
+/*
  * At most so many routes, 1 to RTE_ALTERNATIVES; none is no error. -FI_ENOMEM. ends: of
- * the routes, or NULL. spf: for one route of many from the same subnet with any ends, or
- * NULL.
+ * the routes, or NULL. spf: of rct_row_open, or NULL.
  */
 int rct_pair_find(const struct rct_as *as, const struct rte_ends *ends,
 		  const struct rct_net *from, const struct rct_net *to,

@@ -17,6 +17,8 @@ struct rte_config *frt_config_read(const char *path)
 
 	if (!ret)
 		ret = rte_config_check_keys(config, &errors);
+	if (!ret)
+		rte_config_check_names(config, &errors);
 	rte_config_errors_print(&errors, stderr);
 	if (!ret && config->is_router)
 		return config;

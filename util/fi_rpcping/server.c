@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "link/loopback.h"
 #include "run.h"
 
 #define WAIT_MS 100
@@ -194,6 +195,11 @@ static int server_open(struct png_end *end)
 		ret = lnk_port(&end->link, &port);
 	if (ret)
 		return ret;
+	if (lnk_name_is_loopback(end->link.info, options->bind))
+		fprintf(stderr,
+			"fi_rpcping: %s is a loopback address in /etc/hosts: no other "
+			"host can connect; --bind an address of the network\n",
+			options->bind);
 	printf("listening on port %u\n", port);
 	fflush(stdout);
 	return 0;

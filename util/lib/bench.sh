@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # What util/bench measures, and how. A figure is one number on standard output.
-: "${work:?}" "${folder?}" "${address?}" "${device[*]-}" "${memory?}"
+: "${work:?}" "${figures:?}" "${folder?}" "${address?}" "${device[*]-}" "${memory?}"
 
 # Both sides of a perftest program; prints the fields of the client's last line of figures.
 perftest() {
@@ -213,7 +213,7 @@ measure() {
 summarize() {
 	local test=$1 unit=$2
 	shift 2
-	awk -v test="$test" -v unit="$unit" -v peers="$*" -v counts="$(cat "$work/$test.count" 2>/dev/null)" \
+	awk -v test="$test" -v unit="$unit" -v peers="$*" -v counts="$(cat "$figures/$test.count" 2>/dev/null)" \
 		-v table="${folder:+$folder/table.tsv}" '
 	function sorted(from, n, to,   i, j, t) {
 		for (i = 1; i <= n; i++) to[i] = from[i]
@@ -241,7 +241,7 @@ summarize() {
 					median(sv, NR), sv[low], sv[NR + 1 - low], median(sq, NR), sq[low], sq[NR + 1 - low],
 					counts == "" ? "-" : ir[p] >>table
 		}
-	}' "$work/$test"
+	}' "$figures/$test"
 }
 
 plot() {

@@ -246,7 +246,7 @@ int nfc_bind(struct nfc_session *session, struct nfc_conn *conn, uint32_t dir,
 	return 0;
 }
 
-static int bind_again(struct nfc_session *session)
+int nfc_session_bind(struct nfc_session *session)
 {
 	uint32_t dir = 0;
 	int ret;
@@ -254,7 +254,7 @@ static int bind_again(struct nfc_session *session)
 	ret = nfc_bind(session, &session->conn, session->dir, &dir);
 	if (ret > 0) {
 		nfc_said(session, ret, "the session is lost");
-		return -FI_EIO;
+		return -FI_EREMOTEIO;
 	}
 	session->back = dir & CDFS4_BACK;
 	return ret;
@@ -289,7 +289,7 @@ int nfc_session_reconnect(struct nfc_session *session)
 	for (;;) {
 		ret = nfc_conn_connect(&session->conn);
 		if (!ret)
-			ret = bind_again(session);
+			ret = nfc_session_bind(session);
 		if (!lost_again(ret) || lnk_now_ms() > end)
 			break;
 		nanosleep(&pause, NULL);

@@ -39,6 +39,8 @@ struct nfc_session {
 int nfc_session_open(struct nfc_session *session, const struct nfc_where *where);
 /* Ends the session at the server as well, as far as it answers. */
 void nfc_session_close(struct nfc_session *session);
+/* Binds the connection to the session again: 0 or a negative FI_E* code. */
+int nfc_session_bind(struct nfc_session *session);
 /* Connects again and binds the connection to the session, for a while if need be. */
 int nfc_session_reconnect(struct nfc_session *session);
 /*

@@ -84,12 +84,20 @@ static int wait_reply(struct nfc_session *session, unsigned int slot)
 	return ret;
 }
 
-/* Nothing of the compound was executed: the sentence is about SEQUENCE, whatever the
- * caller has asked for. */
+/*
+ * Nothing of the compound was executed: the sentence is about SEQUENCE, whatever the
+ * caller has asked for. A server may forget which connections belong to a session: the
+ * connection is bound again (RFC 8881 section 2.10.3.1), and the compound sent again.
+ */
 static int refused(struct nfc_session *session, uint32_t status)
 {
 	const bool over = status == NFC_BADSESSION || status == NFC_DEADSESSION;
+	int ret = 0;
 
+	if (status == NFC_CONN_NOT_BOUND)
+		ret = nfc_session_bind(session);
+	if (ret)
+		return ret;
 	if (nfc_again((int)status))
 		return (int)status;
 	nfc_said(session, (int)status, over ? "the session is lost" : "SEQUENCE");
@@ -162,7 +170,7 @@ int nfc_settle(struct nfc_session *session)
 bool nfc_again(int status)
 {
 	return status == NFC_DELAY || status == NFC_GRACE ||
-	       status == NFC_RETRY_UNCACHED_REP;
+	       status == NFC_RETRY_UNCACHED_REP || status == NFC_CONN_NOT_BOUND;
 }
 
 int nfc_run(struct nfc_session *session, struct nfc_compound *compound, COMPOUND4res *res)

@@ -20,15 +20,13 @@ static ssize_t call_rma(struct fid_ep *ep, const struct call *call, uint32_t num
 	void *desc = fi_mr_desc(read ? xpv_world.result_mr : xpv_world.source_mr);
 	struct fi_rma_iov at = {(uintptr_t)xpv_world.pm + call->at, call->len,
 				fi_mr_key(world_region(call->at))};
-	struct fi_msg_rma msg = {
-		.msg_iov = &iov,
-		.desc = &desc,
-		.iov_count = 1,
-		.rma_iov = &at,
-		.rma_iov_count = 1,
-		.context = (void *)(uintptr_t)(number + 1),
-		.data = number,
-	};
+	struct fi_msg_rma msg = {.msg_iov = &iov,
+				 .desc = &desc,
+				 .iov_count = 1,
+				 .rma_iov = &at,
+				 .rma_iov_count = 1,
+				 .context = (void *)(uintptr_t)(number + 1),
+				 .data = number};
 	uint64_t flags = flags_of(call);
 
 	if (call->kind == CALL_WRITEDATA)
@@ -40,12 +38,10 @@ static ssize_t call_send(struct fid_ep *ep, const struct call *call, uint32_t nu
 {
 	struct iovec iov = {xpv_world.source[number], call->len};
 	void *desc = fi_mr_desc(xpv_world.source_mr);
-	struct fi_msg msg = {
-		.msg_iov = &iov,
-		.desc = &desc,
-		.iov_count = 1,
-		.context = (void *)(uintptr_t)(number + 1),
-	};
+	struct fi_msg msg = {.msg_iov = &iov,
+			     .desc = &desc,
+			     .iov_count = 1,
+			     .context = (void *)(uintptr_t)(number + 1)};
 
 	return fi_sendmsg(ep, &msg, flags_of(call));
 }
@@ -56,16 +52,14 @@ static ssize_t call_add(struct fid_ep *ep, const struct call *call, uint32_t num
 	void *desc = fi_mr_desc(xpv_world.source_mr);
 	struct fi_rma_ioc at = {(uintptr_t)xpv_world.pm + call->at, 1,
 				fi_mr_key(world_region(call->at))};
-	struct fi_msg_atomic msg = {
-		.msg_iov = &ioc,
-		.desc = &desc,
-		.iov_count = 1,
-		.rma_iov = &at,
-		.rma_iov_count = 1,
-		.datatype = FI_UINT64,
-		.op = FI_SUM,
-		.context = (void *)(uintptr_t)(number + 1),
-	};
+	struct fi_msg_atomic msg = {.msg_iov = &ioc,
+				    .desc = &desc,
+				    .iov_count = 1,
+				    .rma_iov = &at,
+				    .rma_iov_count = 1,
+				    .datatype = FI_UINT64,
+				    .op = FI_SUM,
+				    .context = (void *)(uintptr_t)(number + 1)};
 
 	return fi_atomicmsg(ep, &msg, flags_of(call));
 }

@@ -34,14 +34,12 @@ static struct call any_call(const struct machine *machine, uint32_t *announced)
 					 FI_COMMIT_COMPLETE | FI_FENCE,
 					 FI_FENCE,
 					 FI_DELIVERY_COMPLETE};
-	struct call call = {
-		.kind = CALL_WRITE,
-		.len = any_length(),
-		.flags = flags[xpl_chance(&random_state,
-					  sizeof(flags) / sizeof(flags[0]))],
-		.wait = !xpl_chance(&random_state, 6),
-		.quiet = !xpl_chance(&random_state, 6),
-	};
+	struct call call = {.kind = CALL_WRITE,
+			    .len = any_length(),
+			    .flags = flags[xpl_chance(&random_state,
+						      sizeof(flags) / sizeof(flags[0]))],
+			    .wait = !xpl_chance(&random_state, 6),
+			    .quiet = !xpl_chance(&random_state, 6)};
 
 	switch (xpl_chance(&random_state, 8)) {
 	case 0:
@@ -123,11 +121,10 @@ void xpv_run_by_chance(const struct machine *machine, struct total *total)
 	struct scenario scenario;
 	char place[96], what[192];
 	struct xpl_found found;
-	uint32_t i, calls;
 	uint64_t seed;
 
 	xpv_machine_text(machine, place, sizeof(place));
-	for (i = 0; i < xpv_options.programs; i++) {
+	for (uint32_t i = 0; i < xpv_options.programs; i++) {
 		seed = random_state = (xpv_options.seed + i) * 0x9e3779b97f4a7c15ull + 1;
 		any_program(machine, &scenario);
 		if (xpv_options.all_ways)
@@ -147,7 +144,8 @@ void xpv_run_by_chance(const struct machine *machine, struct total *total)
 		printf("%s: program %llu: %s\n", place,
 		       (unsigned long long)(xpv_options.seed + i),
 		       xpv_wrong_text(found.wrong, what, sizeof(what)));
-		for (calls = 0; calls < CALLS && scenario.call[calls].kind; calls++)
+		for (uint32_t calls = 0; calls < CALLS && scenario.call[calls].kind;
+		     calls++)
 			printf("    call %u: kind %d at %u len %u flags %llx%s%s\n",
 			       calls, (int)scenario.call[calls].kind,
 			       scenario.call[calls].at, scenario.call[calls].len,

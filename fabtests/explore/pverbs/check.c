@@ -39,9 +39,7 @@ static bool some_there(const uint8_t *medium, uint32_t number)
 
 static bool each_there(const uint8_t *medium, uint32_t numbers)
 {
-	uint32_t i;
-
-	for (i = 0; i < xpv_image.count; i++)
+	for (uint32_t i = 0; i < xpv_image.count; i++)
 		if (numbers >> i & 1 && !all_there(medium, i))
 			return false;
 	return true;
@@ -63,10 +61,9 @@ static bool told_early(const uint8_t *medium, uint32_t number)
 static unsigned int check_medium(const uint8_t *medium)
 {
 	unsigned int wrong = 0;
-	uint32_t i;
 
 	found = xpv_target_recover(medium, &wrong);
-	for (i = 0; i < xpv_image.count; i++) {
+	for (uint32_t i = 0; i < xpv_image.count; i++) {
 		if (xpv_program.reported >> i & 1 &&
 		    !each_there(medium,
 				xpv_image.range[i].claims & ~xpv_program.known[i]))
@@ -96,7 +93,6 @@ unsigned int xpv_check_end(void)
 {
 	const bool replay = xpv_world.machine->receives == RECEIVES_REPLAY;
 	unsigned int wrong;
-	uint32_t i;
 
 	/* What failed may have happened or not. */
 	if (xpv_program.failed)
@@ -106,7 +102,7 @@ unsigned int xpv_check_end(void)
 		   replay ? APPLIED_AT : xpv_world.pm_size) != 0)
 		return WRONG_END;
 	found = xpv_target_recover(xpv_world.pm, &wrong);
-	for (i = 0; i < xpv_image.count; i++)
+	for (uint32_t i = 0; i < xpv_image.count; i++)
 		if (xpv_image.range[i].replay_format && !(found >> i & 1))
 			wrong |= WRONG_END;
 	return wrong;
@@ -114,7 +110,7 @@ unsigned int xpv_check_end(void)
 
 const char *xpv_wrong_text(unsigned int wrong, char *text, size_t size)
 {
-	static const char *const names[] = {
+	static const char *const names[31] = {
 		"reported too early",
 		"reported too early at the target",
 		"compound torn apart",
@@ -124,14 +120,7 @@ const char *xpv_wrong_text(unsigned int wrong, char *text, size_t size)
 		"failed",
 		"refused",
 		[9] = "recovered wrongly",
-		[31] = "explorer",
 	};
-	unsigned int i;
 
-	snprintf(text, size, "%s", wrong ? "" : "safe");
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (wrong >> i & 1 && names[i])
-			snprintf(text + strlen(text), size - strlen(text), "%s%s",
-				 *text ? ", " : "", names[i]);
-	return text;
+	return xpl_words(names, wrong, text, size);
 }

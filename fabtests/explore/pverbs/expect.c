@@ -40,12 +40,6 @@ unsigned int expect_compound_waits(const struct machine *m)
 	return is(m, "dmp") && m->ddio ? WRONG_EARLY | WRONG_COMPOUND : 0;
 }
 
-/* FI_COMMIT_COMPLETE: nothing may be wrong. */
-unsigned int expect_durable(const struct machine *m)
-{
-	return 0;
-}
-
 /* The target is told of what it sees, and the initiator of what has left. */
 unsigned int expect_told(const struct machine *m)
 {

@@ -12,7 +12,6 @@ unsigned int expect_read_back(const struct machine *m);
 unsigned int expect_visible(const struct machine *m);
 unsigned int expect_compound(const struct machine *m);
 unsigned int expect_compound_waits(const struct machine *m);
-unsigned int expect_durable(const struct machine *m);
 unsigned int expect_told(const struct machine *m);
 unsigned int expect_sent(const struct machine *m);
 unsigned int expect_sent_read(const struct machine *m);
@@ -50,6 +49,7 @@ bool fits_answered_data(const struct machine *m);
 #define OUTSIDE (2 * PM_WIDE)
 #define LINE 64
 #define BIT(number) (1u << (number))
+#define BOTH .special = BIT(SPECIAL_NONE) | BIT(SPECIAL_MESSAGE)
 
 #define DURABLE .flags = FI_COMMIT_COMPLETE
 #define MORE .flags = FI_COMMIT_COMPLETE | FI_MORE

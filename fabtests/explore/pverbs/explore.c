@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <ftw.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,12 +62,11 @@ static int clean_one(const char *path, const struct stat *st, int kind, struct F
 static bool anything(const struct machine *machine)
 {
 	const struct scenario *scenario;
-	unsigned int i;
 
 	if (xpv_options.programs)
 		return machine->pairs == 1 && !machine->receives &&
 		       BY_CHANCE >> machine->special & 1;
-	for (i = 0; (scenario = xpv_scenario_at(i)); i++)
+	for (unsigned int i = 0; (scenario = xpv_scenario_at(i)); i++)
 		if (xpv_is_chosen(machine, scenario))
 			return true;
 	return false;
@@ -76,7 +74,7 @@ static bool anything(const struct machine *machine)
 
 static void sum_up(struct total *sum, const struct total *total)
 {
-	size_t i, n;
+	size_t n;
 
 	sum->searches += total->searches;
 	sum->states += total->states;
@@ -86,7 +84,7 @@ static void sum_up(struct total *sum, const struct total *total)
 	sum->unsafe += total->unsafe;
 	sum->bad += total->bad;
 	sum->cut += total->cut;
-	for (i = 0; i < total->plans; i++) {
+	for (size_t i = 0; i < total->plans; i++) {
 		for (n = 0; n < sum->plans && strcmp(sum->plan[n], total->plan[i]); n++)
 			;
 		if (n < PLANS_MAX)
@@ -107,9 +105,8 @@ static bool ended_badly(pid_t pid)
 {
 	struct machine machine;
 	char place[96];
-	size_t i;
 
-	for (i = 0; i < CHILDREN; i++)
+	for (size_t i = 0; i < CHILDREN; i++)
 		if (child[i].pid == pid && xpv_machine_at(child[i].number, &machine)) {
 			xpv_machine_text(&machine, place, sizeof(place));
 			printf("%s: its process did not end well\n", place);
@@ -276,10 +273,9 @@ static const char apart[] =
 static void tell(const struct total *sum, double wall)
 {
 	struct rusage used;
-	size_t i;
 
 	getrusage(RUSAGE_CHILDREN, &used);
-	for (i = 0; i < sum->plans; i++)
+	for (size_t i = 0; i < sum->plans; i++)
 		printf("plan: %s\n", sum->plan[i]);
 	if (!xpv_options.mutate && !xpv_options.programs && !xpv_options.only)
 		fputs(apart, stdout);
@@ -318,7 +314,7 @@ static bool make_folder(void)
 
 int main(int argc, char **argv)
 {
-	const double from = xpv_seconds();
+	const double from = xpl_seconds();
 	struct total sum = {0};
 	struct machine machine;
 	unsigned int which;
@@ -349,7 +345,7 @@ int main(int argc, char **argv)
 		good = (xpv_options.faults || xpv_judge_mutated(&sum)) &
 		       xpv_judge_faults(&sum) & good;
 	nftw(xpv_options.dir, clean_one, 8, FTW_DEPTH | FTW_PHYS);
-	tell(&sum, xpv_seconds() - from);
+	tell(&sum, xpl_seconds() - from);
 	if (!good)
 		printf("not all processes ended well\n");
 	return good && !sum.bad && !sum.survivors && sum.searches ? 0 : 1;

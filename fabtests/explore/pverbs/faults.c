@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The provider has a fault: which search finds it? */
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 #include "check.h"
 #include "machine.h"
@@ -43,7 +42,7 @@ static bool tell_found(unsigned int fault, const struct machine *machine,
 static unsigned int look(unsigned int fault, const struct machine *machine,
 			 const struct scenario *scenario, struct total *total)
 {
-	const unsigned int expected = scenario->expect(machine);
+	const unsigned int expected = xpv_scenario_expects(scenario, machine);
 	struct xpl_found found;
 
 	xpv_mutant_use(fault);
@@ -63,10 +62,11 @@ bool xpv_run_faults(const struct machine *machine, unsigned int number,
 		    struct total *total)
 {
 	const struct scenario *scenario;
-	unsigned int fault, n, wrong;
+	unsigned int wrong;
 
-	for (fault = 0; xpv_mutant_name(fault); fault++)
-		for (n = 0; (scenario = xpv_scenario_at(n)) && !is_found(fault); n++) {
+	for (unsigned int fault = 0; xpv_mutant_name(fault); fault++)
+		for (unsigned int n = 0;
+		     (scenario = xpv_scenario_at(n)) && !is_found(fault); n++) {
 			if (!xpv_is_chosen(machine, scenario) || scenario->plan[0] ||
 			    !xpv_mutant_fits(fault, scenario, machine))
 				continue;
@@ -80,10 +80,9 @@ bool xpv_run_faults(const struct machine *machine, unsigned int number,
 bool xpv_judge_faults(struct total *total)
 {
 	char path[96], found[320];
-	unsigned int fault;
 	FILE *file;
 
-	for (fault = 0; xpv_mutant_name(fault); fault++) {
+	for (unsigned int fault = 0; xpv_mutant_name(fault); fault++) {
 		snprintf(found, sizeof(found), "SURVIVES");
 		file = fopen(fault_file(fault, path, sizeof(path)), "r");
 		if (file && !fgets(found, sizeof(found), file))

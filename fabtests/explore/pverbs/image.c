@@ -96,10 +96,8 @@ void xpv_image_begin(const struct scenario *scenario)
 
 bool xpv_image_seen(unsigned int number)
 {
-	uint32_t i, at;
-
-	for (i = 0; i < number; i++)
-		for (at = xpv_image.range[i].at;
+	for (uint32_t i = 0; i < number; i++)
+		for (uint32_t at = xpv_image.range[i].at;
 		     xpv_image.range[i].pair == xpv_image.range[number].pair &&
 		     at < xpv_image.range[i].at + xpv_image.range[i].len;
 		     at++)

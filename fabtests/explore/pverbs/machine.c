@@ -15,14 +15,12 @@ bool xpv_machine_at(unsigned int number, struct machine *m)
 {
 	static const char *const domains[] = {"dmp", "mhp", "wsp"};
 
-	*m = (struct machine){
-		.ddio = digit(&number, 2),
-		.iwarp = digit(&number, 2),
-		.receives = (enum receives)digit(&number, RECEIVES_KINDS),
-		.flush = !digit(&number, 2),
-		.pairs = 1 + digit(&number, PAIRS),
-		.special = (enum special)digit(&number, SPECIALS),
-	};
+	*m = (struct machine){.ddio = digit(&number, 2),
+			      .iwarp = digit(&number, 2),
+			      .receives = (enum receives)digit(&number, RECEIVES_KINDS),
+			      .flush = !digit(&number, 2),
+			      .pairs = 1 + digit(&number, PAIRS),
+			      .special = (enum special)digit(&number, SPECIALS)};
 	if (number >= 3)
 		return false;
 	m->domain = domains[number];

@@ -11,6 +11,7 @@
 #include "state.h"
 #include "target.h"
 #include "world.h"
+#include "wrap.h"
 
 /* To make the first calls of a scenario. */
 #define TRIES 1000u
@@ -81,10 +82,7 @@ static bool step(unsigned int number, unsigned int *wrong)
 }
 
 /* The linker puts it where the processor's flushes end up. */
-bool __real_svb_medium_flush(const void *addr, size_t len);
-bool __wrap_svb_medium_flush(const void *addr, size_t len);
-
-bool __wrap_svb_medium_flush(const void *addr, size_t len)
+WRAP(bool, svb_medium_flush, const void *addr, size_t len)
 {
 	xpl_stop();
 	return __real_svb_medium_flush(addr, len);
@@ -163,10 +161,9 @@ static bool make_first(uint32_t count)
 static unsigned int begin(const void *run)
 {
 	bool good = true;
-	unsigned int i;
 
 	running = run;
-	for (i = 0; i < CALLS; i++)
+	for (unsigned int i = 0; i < CALLS; i++)
 		good &= xpv_plans_force(i, running->plan[i]);
 	xpl_state_back_to(running->untold ? start : told);
 	svb_model_tear(running->tear);
@@ -199,22 +196,20 @@ void xpv_model_open(const struct machine *machine, bool drains)
 						 "the initiator reads completions",
 						 "the target reads completions",
 						 "time passes"};
-	static const struct xpl_model model = {
-		.save = save,
-		.restore = restore,
-		.tidy = xpv_world_forget_idle,
-		.begin = begin,
-		.choices = choices,
-		.apply = apply,
-		.unseen = unseen,
-		.steps = STEPS,
-		.step_name = steps,
-		.step = step,
-		.check = check,
-		.check_end = end,
-		.outcome_hash = outcome_hash,
-		.tell = tell,
-	};
+	static const struct xpl_model model = {.save = save,
+					       .restore = restore,
+					       .tidy = xpv_world_forget_idle,
+					       .begin = begin,
+					       .choices = choices,
+					       .apply = apply,
+					       .unseen = unseen,
+					       .steps = STEPS,
+					       .step_name = steps,
+					       .step = step,
+					       .check = check,
+					       .check_end = end,
+					       .outcome_hash = outcome_hash,
+					       .tell = tell};
 
 	xpv_world_open(machine);
 	xpl_heap_use(true);

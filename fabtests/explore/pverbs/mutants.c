@@ -3,6 +3,7 @@
 #include "mutants.h"
 #include "persist/initiator/internal.h"
 #include "program.h"
+#include "wrap.h"
 #include "xfer/op.h"
 
 enum mutant {
@@ -45,10 +46,7 @@ static bool in_plain_fence(void)
 	return xpv_program_call() && is_fenced(xpv_program_call(), false);
 }
 
-unsigned int __real_pvb_commit_pending(struct pvb_qp *qp, uint32_t attr_bits);
-unsigned int __wrap_pvb_commit_pending(struct pvb_qp *qp, uint32_t attr_bits);
-
-unsigned int __wrap_pvb_commit_pending(struct pvb_qp *qp, uint32_t attr_bits)
+WRAP(unsigned int, pvb_commit_pending, struct pvb_qp *qp, uint32_t attr_bits)
 {
 	const unsigned int before = __real_pvb_commit_pending(qp, attr_bits);
 
@@ -57,23 +55,15 @@ unsigned int __wrap_pvb_commit_pending(struct pvb_qp *qp, uint32_t attr_bits)
 	return before;
 }
 
-bool __real_pvb_dirty_owed(const struct pvb_dirty *dirty);
-bool __wrap_pvb_dirty_owed(const struct pvb_dirty *dirty);
-
-bool __wrap_pvb_dirty_owed(const struct pvb_dirty *dirty)
+WRAP(bool, pvb_dirty_owed, const struct pvb_dirty *dirty)
 {
 	const bool owed = __real_pvb_dirty_owed(dirty);
 
 	return is(FENCE_OWES) && in_plain_fence() && differs(owed) ? false : owed;
 }
 
-enum pvb_plan_cache_hit __real_pvb_plan_cache_hit(struct pvb_ep *ep,
-						  const struct pvb_op *op);
-enum pvb_plan_cache_hit __wrap_pvb_plan_cache_hit(struct pvb_ep *ep,
-						  const struct pvb_op *op);
-
-enum pvb_plan_cache_hit __wrap_pvb_plan_cache_hit(struct pvb_ep *ep,
-						  const struct pvb_op *op)
+WRAP(enum pvb_plan_cache_hit, pvb_plan_cache_hit, struct pvb_ep *ep,
+     const struct pvb_op *op)
 {
 	const enum pvb_plan_cache_hit way = __real_pvb_plan_cache_hit(ep, op);
 	struct pvb_commit *commit = ep->qp.commit;
@@ -96,10 +86,7 @@ enum pvb_plan_cache_hit __wrap_pvb_plan_cache_hit(struct pvb_ep *ep,
 	return other;
 }
 
-ssize_t __real_pvb_plan_cache_fenced(struct pvb_ep *ep, struct pvb_op *op);
-ssize_t __wrap_pvb_plan_cache_fenced(struct pvb_ep *ep, struct pvb_op *op);
-
-ssize_t __wrap_pvb_plan_cache_fenced(struct pvb_ep *ep, struct pvb_op *op)
+WRAP(ssize_t, pvb_plan_cache_fenced, struct pvb_ep *ep, struct pvb_op *op)
 {
 	struct pvb_dirty *dirty = &ep->qp.commit->dirty;
 
@@ -108,10 +95,7 @@ ssize_t __wrap_pvb_plan_cache_fenced(struct pvb_ep *ep, struct pvb_op *op)
 	return __real_pvb_plan_cache_fenced(ep, op);
 }
 
-int __real_pvb_dirty_add(struct pvb_dirty *dirty, struct pvb_dirty_range range);
-int __wrap_pvb_dirty_add(struct pvb_dirty *dirty, struct pvb_dirty_range range);
-
-int __wrap_pvb_dirty_add(struct pvb_dirty *dirty, struct pvb_dirty_range range)
+WRAP(int, pvb_dirty_add, struct pvb_dirty *dirty, struct pvb_dirty_range range)
 {
 	const struct call *call = xpv_program_call();
 
@@ -139,37 +123,24 @@ static void forget(struct pvb_dirty *dirty, bool grouped, bool regions)
 		dirty->count = i;
 }
 
-int __real_pvb_commit_upgrade(struct pvb_ep *ep, const struct pvb_plan_query *query,
-			      uint32_t attr_bits, bool join, unsigned int *before);
-int __wrap_pvb_commit_upgrade(struct pvb_ep *ep, const struct pvb_plan_query *query,
-			      uint32_t attr_bits, bool join, unsigned int *before);
-
-int __wrap_pvb_commit_upgrade(struct pvb_ep *ep, const struct pvb_plan_query *query,
-			      uint32_t attr_bits, bool join, unsigned int *before)
+WRAP(int, pvb_commit_upgrade, struct pvb_ep *ep, const struct pvb_plan_query *query,
+     uint32_t attr_bits, bool join, unsigned int *before)
 {
 	if (is(UPGRADE_ONE_RANGE) || is(UPGRADE_ONE_REGION))
 		forget(&ep->qp.commit->dirty, false, is(UPGRADE_ONE_REGION));
 	return __real_pvb_commit_upgrade(ep, query, attr_bits, join, before);
 }
 
-int __real_pvb_upgrade_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
-			    struct pvb_plan *plan);
-int __wrap_pvb_upgrade_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
-			    struct pvb_plan *plan);
-
 /* group.c asks for the plan of what it flushes next. */
-int __wrap_pvb_upgrade_plan(struct pvb_ep *ep, const struct pvb_dirty_range *range,
-			    struct pvb_plan *plan)
+WRAP(int, pvb_upgrade_plan, struct pvb_ep *ep, const struct pvb_dirty_range *range,
+     struct pvb_plan *plan)
 {
 	if (is(GROUP_ONE_RANGE) || is(GROUP_ONE_REGION))
 		forget(&ep->qp.commit->dirty, true, is(GROUP_ONE_REGION));
 	return __real_pvb_upgrade_plan(ep, range, plan);
 }
 
-bool __real_pvb_commit_overtakes(struct pvb_ep *ep, const struct pvb_op *op);
-bool __wrap_pvb_commit_overtakes(struct pvb_ep *ep, const struct pvb_op *op);
-
-bool __wrap_pvb_commit_overtakes(struct pvb_ep *ep, const struct pvb_op *op)
+WRAP(bool, pvb_commit_overtakes, struct pvb_ep *ep, const struct pvb_op *op)
 {
 	const bool overtakes = __real_pvb_commit_overtakes(ep, op);
 

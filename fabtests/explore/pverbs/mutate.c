@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Each part of each plan is left out: is that noticed? */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "check.h"
 #include "machine.h"
@@ -143,10 +142,9 @@ static void group_of(const struct machine *machine, char *text, size_t size)
 static struct part *part_of(const struct machine *machine, const char *text)
 {
 	char group[64];
-	size_t i;
 
 	group_of(machine, group, sizeof(group));
-	for (i = 0; i < part_count; i++)
+	for (size_t i = 0; i < part_count; i++)
 		if (!strcmp(parts[i].text, text) && !strcmp(parts[i].group, group))
 			return &parts[i];
 	if (part_count == PARTS_MAX)
@@ -160,17 +158,17 @@ static struct part *part_of(const struct machine *machine, const char *text)
 static void mutate(const struct machine *machine, const struct scenario *scenario,
 		   struct total *total)
 {
-	const unsigned int expected = scenario->expect(machine);
+	const unsigned int expected = xpv_scenario_expects(scenario, machine);
 	const struct plan_change *changes;
 	struct xpl_found found;
 	struct part *part;
-	size_t count, i;
+	size_t count;
 
 	xpv_plans_forget();
 	xpl_search_some(scenario, WAYS, 1, &found);
 	xpv_add_found(&found, total);
 	changes = xpv_plans_changes(&count);
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		part = part_of(machine, changes[i].text);
 		if (!part || part->wrong)
 			continue;
@@ -194,21 +192,19 @@ bool xpv_run_mutated(const struct machine *machine, unsigned int number,
 		     struct total *total)
 {
 	const struct scenario *scenario;
-	unsigned int n;
 	FILE *file;
-	size_t i;
 
 	/* A region that is declared less safe than it is needs less than its plan. */
-	for (n = 0; machine->special != SPECIAL_MIXED && (scenario = xpv_scenario_at(n));
-	     n++)
+	for (unsigned int n = 0;
+	     machine->special != SPECIAL_MIXED && (scenario = xpv_scenario_at(n)); n++)
 		if (xpv_is_chosen(machine, scenario) && xpv_is_durable(scenario) &&
 		    !scenario->plan[0] && scenario->habit <= HABIT_APPLIES &&
-		    !(scenario->expect(machine) & WRONG_REFUSED))
+		    !(xpv_scenario_expects(scenario, machine) & WRONG_REFUSED))
 			mutate(machine, scenario, total);
 	file = parts_file("a");
 	if (!file)
 		return false;
-	for (i = 0; i < part_count; i++)
+	for (size_t i = 0; i < part_count; i++)
 		fprintf(file, "%u %u %s\n", number, parts[i].wrong, parts[i].text);
 	return !fclose(file);
 }
@@ -263,14 +259,13 @@ static void judge(const struct part *part, struct total *total, uint64_t *excuse
 bool xpv_judge_mutated(struct total *total)
 {
 	uint64_t excused[REDUNDANT] = {0};
-	size_t i;
 
 	if (!read_parts())
 		return false;
 	total->changes = part_count;
-	for (i = 0; i < part_count; i++)
+	for (size_t i = 0; i < part_count; i++)
 		judge(&parts[i], total, excused);
-	for (i = 0; i < REDUNDANT; i++) {
+	for (size_t i = 0; i < REDUNDANT; i++) {
 		printf("%llu not noticed: %s\n", (unsigned long long)excused[i],
 		       redundant[i].reason);
 		/* A reason that excuses nothing is wrong. */

@@ -10,6 +10,7 @@
 #include "persist/initiator/batch.h"
 #include "persist/initiator/internal.h"
 #include "plans.h"
+#include "wrap.h"
 #include "xfer/op.h"
 
 static bool omits(unsigned int what)
@@ -102,10 +103,7 @@ static void end_unawaited(struct pvb_slot *slot)
 	unawaited_remove(at);
 }
 
-bool __real_pvb_defer(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot);
-bool __wrap_pvb_defer(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot);
-
-bool __wrap_pvb_defer(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
+WRAP(bool, pvb_defer, struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slot *slot)
 {
 	struct pvb_qp *qp = slot->wq->qp;
 	bool deferred;
@@ -119,23 +117,15 @@ bool __wrap_pvb_defer(struct pvb_cq *cq, const struct ibv_wc *wc, struct pvb_slo
 	return deferred;
 }
 
-bool __real_pvb_cq_convert_sent(const struct ibv_wc *wc, struct pvb_slot *slot,
-				struct pvb_comp *comp);
-bool __wrap_pvb_cq_convert_sent(const struct ibv_wc *wc, struct pvb_slot *slot,
-				struct pvb_comp *comp);
-
 /* Of what was held. */
-bool __wrap_pvb_cq_convert_sent(const struct ibv_wc *wc, struct pvb_slot *slot,
-				struct pvb_comp *comp)
+WRAP(bool, pvb_cq_convert_sent, const struct ibv_wc *wc, struct pvb_slot *slot,
+     struct pvb_comp *comp)
 {
 	end_unawaited(slot);
 	return __real_pvb_cq_convert_sent(wc, slot, comp);
 }
 
-int __real_pvb_batch_data(struct pvb_batch *batch, struct pvb_op *op, bool fenced);
-int __wrap_pvb_batch_data(struct pvb_batch *batch, struct pvb_op *op, bool fenced);
-
-int __wrap_pvb_batch_data(struct pvb_batch *batch, struct pvb_op *op, bool fenced)
+WRAP(int, pvb_batch_data, struct pvb_batch *batch, struct pvb_op *op, bool fenced)
 {
 	const bool waits = !wait_for_nothing(batch);
 	int ret = __real_pvb_batch_data(batch, op, fenced);
@@ -147,10 +137,7 @@ int __wrap_pvb_batch_data(struct pvb_batch *batch, struct pvb_op *op, bool fence
 	return ret;
 }
 
-int __real_pvb_batch_seq(struct pvb_batch *batch);
-int __wrap_pvb_batch_seq(struct pvb_batch *batch);
-
-int __wrap_pvb_batch_seq(struct pvb_batch *batch)
+WRAP(int, pvb_batch_seq, struct pvb_batch *batch)
 {
 	const bool waits = !wait_for_nothing(batch);
 	struct pvb_control_qp *cqp = batch->ep->qp.control_qp;
@@ -164,14 +151,9 @@ int __wrap_pvb_batch_seq(struct pvb_batch *batch)
 	return ret;
 }
 
-int __real_pvb_batch_read(struct pvb_batch *batch, uint32_t rkey, uint64_t from,
-			  uint64_t to);
-int __wrap_pvb_batch_read(struct pvb_batch *batch, uint32_t rkey, uint64_t from,
-			  uint64_t to);
-
 /* What makes earlier writes durable is one entry of the send queue, whatever its plan. */
-int __wrap_pvb_batch_read(struct pvb_batch *batch, uint32_t rkey, uint64_t from,
-			  uint64_t to)
+WRAP(int, pvb_batch_read, struct pvb_batch *batch, uint32_t rkey, uint64_t from,
+     uint64_t to)
 {
 	struct pvb_op nothing = {.opcode = IBV_WR_RDMA_WRITE, .addr = from, .key = rkey};
 	bool waits;
@@ -188,10 +170,7 @@ int __wrap_pvb_batch_read(struct pvb_batch *batch, uint32_t rkey, uint64_t from,
 	return ret;
 }
 
-int __real_pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry *entry);
-int __wrap_pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry *entry);
-
-int __wrap_pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry *entry)
+WRAP(int, pvb_batch_entry, struct pvb_batch *batch, const struct pvb_wire_entry *entry)
 {
 	struct pvb_qp *qp = &batch->ep->qp;
 	struct pvb_wire_entry own = *entry;
@@ -201,13 +180,8 @@ int __wrap_pvb_batch_entry(struct pvb_batch *batch, const struct pvb_wire_entry 
 	return __real_pvb_batch_entry(batch, &own);
 }
 
-void __real_pvb_control_request_send(struct pvb_control_qp *cqp,
-				     struct pvb_wire_message *message);
-void __wrap_pvb_control_request_send(struct pvb_control_qp *cqp,
-				     struct pvb_wire_message *message);
-
-void __wrap_pvb_control_request_send(struct pvb_control_qp *cqp,
-				     struct pvb_wire_message *message)
+WRAP(void, pvb_control_request_send, struct pvb_control_qp *cqp,
+     struct pvb_wire_message *message)
 {
 	/* It waits for the sequence words before its own. */
 	cqp->seq_posted -= omits(PVB_ACT_SEQ);

@@ -4,6 +4,7 @@
 #include "persist/plan/plan.h"
 #include "plans.h"
 #include "state.h"
+#include "wrap.h"
 
 #define CHANGES_MAX 256u
 
@@ -15,9 +16,6 @@ static const struct plan_change *change;
 static struct plan_omitted omitted;
 static struct pvb_plan forced[CALLS];
 static bool is_forced[CALLS];
-
-int __real_pvb_plan(const struct pvb_plan_query *query, struct pvb_plan *plan);
-int __wrap_pvb_plan(const struct pvb_plan_query *query, struct pvb_plan *plan);
 
 const struct plan_seen *xpv_plans_seen(size_t *count)
 {
@@ -60,9 +58,7 @@ static void describe(const struct pvb_plan_query *query, const struct pvb_plan *
 
 static void note(const char *text)
 {
-	size_t i;
-
-	for (i = 0; i < seen_count; i++)
+	for (size_t i = 0; i < seen_count; i++)
 		if (!strcmp(seen[i].text, text)) {
 			seen[i].times++;
 			return;
@@ -77,11 +73,9 @@ static void note_change(const struct pvb_plan_query *query, const char *text,
 			unsigned int part, const char *what)
 {
 	struct plan_change *at = changes,
-			   now = {
-				   .call = xpv_program.called,
-				   .part = part,
-				   .upgrade = query->op == PVB_PLAN_UPGRADE,
-			   };
+			   now = {.call = xpv_program.called,
+				  .part = part,
+				  .upgrade = query->op == PVB_PLAN_UPGRADE};
 
 	snprintf(now.text, sizeof(now.text), "%.45s, without %s", text, what);
 	for (; at < changes + change_count; at++)
@@ -111,14 +105,13 @@ static void note_changes(const struct pvb_plan_query *query, const struct pvb_pl
 			 const char *text)
 {
 	char what[32];
-	unsigned int i;
 
 	/* It is asked for again when what it waits for has ended, and is another then. */
 	if (plan->after) {
 		note_change(query, text, PLAN_AFTER, "after");
 		return;
 	}
-	for (i = 0; i < PVB_PLAN_ACTS && plan->act[i]; i++) {
+	for (unsigned int i = 0; i < PVB_PLAN_ACTS && plan->act[i]; i++) {
 		if (!can_go(plan->act[i]))
 			continue;
 		snprintf(what, sizeof(what), "%s", act_names[plan->act[i]]);
@@ -132,9 +125,7 @@ static void note_changes(const struct pvb_plan_query *query, const struct pvb_pl
 
 static bool needs_request(const struct pvb_plan *plan)
 {
-	unsigned int i;
-
-	for (i = 0; i < PVB_PLAN_ACTS && plan->act[i]; i++)
+	for (unsigned int i = 0; i < PVB_PLAN_ACTS && plan->act[i]; i++)
 		if (plan->act[i] == PVB_ACT_MESSAGE ||
 		    plan->act[i] == PVB_ACT_MESSAGE_DATA || plan->act[i] == PVB_ACT_SLOT)
 			return true;
@@ -178,8 +169,6 @@ static const struct {
 
 static bool force_word(struct pvb_plan *plan, unsigned int *act, const char *word)
 {
-	size_t i;
-
 	if (!strcmp(word, "C") || !strcmp(word, "A")) {
 		plan->end = *word == 'A' ? PVB_END_ANSWER : PVB_END_COMPLETION;
 		return true;
@@ -189,7 +178,7 @@ static bool force_word(struct pvb_plan *plan, unsigned int *act, const char *wor
 		plan->no_overtake |= *word == 'n';
 		return true;
 	}
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (!strcmp(words[i].word, word) && *act < PVB_PLAN_ACTS) {
 			plan->act[(*act)++] = (uint8_t)words[i].act;
 			return true;
@@ -214,7 +203,7 @@ bool xpv_plans_force(unsigned int call, const char *text)
 	return true;
 }
 
-int __wrap_pvb_plan(const struct pvb_plan_query *query, struct pvb_plan *plan)
+WRAP(int, pvb_plan, const struct pvb_plan_query *query, struct pvb_plan *plan)
 {
 	int ret = __real_pvb_plan(query, plan);
 	char text[PLAN_TEXT];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The initiator's program, call by call, and what a processor does when it is its turn.
  */
-#include <string.h>
 #include "call.h"
 #include "engine/engine.h"
 #include "image.h"
@@ -120,11 +119,10 @@ static bool step_call(void)
 static void reported(uint32_t number)
 {
 	const struct call *call = running->call;
-	uint32_t i;
 
 	if ((xpv_program.reported | xpv_program.failed) >> number & 1)
 		xpv_program.wrong |= WRONG_ORDER;
-	for (i = 0; i < number; i++)
+	for (uint32_t i = 0; i < number; i++)
 		if (call[i].pair == call[number].pair && !call[i].quiet &&
 		    !((xpv_program.reported | xpv_program.failed) >> i & 1))
 			xpv_program.wrong |= WRONG_ORDER;
@@ -166,9 +164,7 @@ static void step_read(void)
 /* The next call of a connection that a counter can be about, or CALLS. */
 static uint32_t next_counted(uint32_t pair)
 {
-	uint32_t i;
-
-	for (i = 0; i < xpv_program.called; i++)
+	for (uint32_t i = 0; i < xpv_program.called; i++)
 		if (running->call[i].pair == pair &&
 		    !((xpv_program.reported | xpv_program.failed) >> i & 1))
 			return i;
@@ -180,9 +176,9 @@ static uint32_t next_counted(uint32_t pair)
 static void step_count(void)
 {
 	struct fid_cntr *cntr;
-	uint32_t pair, number;
+	uint32_t number;
 
-	for (pair = 0; pair < xpv_world.machine->pairs; pair++) {
+	for (uint32_t pair = 0; pair < xpv_world.machine->pairs; pair++) {
 		cntr = xpv_world.cntr[pair][INITIATOR];
 		while (xpv_program.counted[pair] < fi_cntr_read(cntr)) {
 			number = next_counted(pair);

@@ -4,14 +4,10 @@
 #include "persist/control/control.h"
 #include "program.h"
 #include "world.h"
+#include "wrap.h"
 
-const struct pvb_pmem_region *__real_pvb_pmem_region_find(
-	struct pvb_control *control, const struct pvb_wire_range *range);
-const struct pvb_pmem_region *__wrap_pvb_pmem_region_find(
-	struct pvb_control *control, const struct pvb_wire_range *range);
-
-const struct pvb_pmem_region *__wrap_pvb_pmem_region_find(
-	struct pvb_control *control, const struct pvb_wire_range *range)
+WRAP(const struct pvb_pmem_region *, pvb_pmem_region_find, struct pvb_control *control,
+     const struct pvb_wire_range *range)
 {
 	if (xpv_program_refuses(range->addr - (uintptr_t)xpv_world.pm, range->len))
 		return NULL;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <rdma/fabric.h>
 #include "check.h"
 #include "machine.h"
@@ -11,16 +10,6 @@
 
 /* Each of them waits for memory now and then: two processors are busy with four. */
 struct options xpv_options = {.jobs = 4};
-
-int __real_clock_gettime(clockid_t clock, struct timespec *now);
-
-double xpv_seconds(void)
-{
-	struct timespec ts;
-
-	__real_clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 void xpv_add_found(const struct xpl_found *found, struct total *total)
 {
@@ -36,8 +25,8 @@ static void one(const struct machine *machine, const struct scenario *scenario,
 {
 	char place[96], what[192], wanted[192];
 	struct xpl_found found;
-	double from = xpv_seconds();
-	unsigned int expected = scenario->expect(machine);
+	double from = xpl_seconds();
+	unsigned int expected = xpv_scenario_expects(scenario, machine);
 
 	xpl_search(scenario, &found);
 	xpv_machine_text(machine, place, sizeof(place));
@@ -51,7 +40,7 @@ static void one(const struct machine *machine, const struct scenario *scenario,
 		printf("%-36s %-40s %s: %llu states, %llu runs, %.2f s\n", place,
 		       scenario->name, xpv_wrong_text(found.wrong, what, sizeof(what)),
 		       (unsigned long long)found.states, (unsigned long long)found.runs,
-		       xpv_seconds() - from);
+		       xpl_seconds() - from);
 	total->unsafe += found.wrong != 0;
 	if (found.wrong == expected)
 		return;
@@ -96,11 +85,10 @@ bool xpv_is_chosen(const struct machine *machine, const struct scenario *scenari
 
 static void add_plans(struct total *total)
 {
-	const struct plan_seen *plan;
-	size_t count, i, n;
+	size_t count, n;
+	const struct plan_seen *plan = xpv_plans_seen(&count);
 
-	plan = xpv_plans_seen(&count);
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		for (n = 0; n < total->plans && strcmp(total->plan[n], plan[i].text); n++)
 			;
 		if (n == PLANS_MAX)
@@ -114,9 +102,8 @@ static void add_plans(struct total *total)
 void xpv_run_all(const struct machine *machine, struct total *total)
 {
 	const struct scenario *scenario;
-	unsigned int i;
 
-	for (i = 0; (scenario = xpv_scenario_at(i)); i++)
+	for (unsigned int i = 0; (scenario = xpv_scenario_at(i)); i++)
 		if (xpv_is_chosen(machine, scenario))
 			one(machine, scenario, total);
 	add_plans(total);

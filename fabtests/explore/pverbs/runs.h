@@ -36,8 +36,6 @@ _Static_assert(sizeof(struct total) <= PIPE_BUF, "written at once");
 /* runs.c */
 bool xpv_is_chosen(const struct machine *machine, const struct scenario *scenario);
 void xpv_run_all(const struct machine *machine, struct total *total);
-/* For the others: of the clock that does not stand still. */
-double xpv_seconds(void);
 void xpv_add_found(const struct xpl_found *found, struct total *total);
 bool xpv_is_durable(const struct scenario *scenario);
 

@@ -126,13 +126,15 @@ struct scenario {
 	enum habit habit;
 	bool untold;   /* the initiator has not heard of the receives when it begins */
 	bool trusting; /* recovery believes headers and looks at no sums */
-	/* WRONG_* that must be found on that machine, and no other. */
+	/* WRONG_* that must be found on that machine, and no other. NULL: none. */
 	unsigned int (*expect)(const struct machine *machine);
 	bool (*fits)(const struct machine *machine); /* NULL: every machine */
 };
 
 /* scenarios.c: number one after the other, or NULL behind the last. */
 const struct scenario *xpv_scenario_at(unsigned int number);
+unsigned int xpv_scenario_expects(const struct scenario *scenario,
+				  const struct machine *machine);
 
 static inline bool call_sends(const struct call *call)
 {

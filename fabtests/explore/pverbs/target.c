@@ -28,11 +28,11 @@ static bool replays(void)
 void xpv_target_begin(const struct scenario *scenario)
 {
 	const struct call *call = scenario->call;
-	uint32_t i, p;
+	uint32_t p;
 
 	running = scenario;
 	memset(messages, 0, sizeof(messages));
-	for (i = 0; i < CALLS && call[i].kind; i++) {
+	for (uint32_t i = 0; i < CALLS && call[i].kind; i++) {
 		memset(xpv_world.source[i], 1 << i, LEN_MAX);
 		if (!call_announces(&call[i]))
 			continue;
@@ -154,9 +154,7 @@ static void received(uint32_t receive)
 
 static void read_counters(void)
 {
-	uint32_t pair;
-
-	for (pair = 0; pair < xpv_world.machine->pairs; pair++)
+	for (uint32_t pair = 0; pair < xpv_world.machine->pairs; pair++)
 		while (xpv_program.arrived[pair] <
 			       fi_cntr_read(xpv_world.cntr[pair][TARGET]) &&
 		       xpv_program.arrived[pair] < messages[pair])
@@ -178,10 +176,9 @@ void xpv_target_step(void)
 	struct fi_cq_err_entry error = {0};
 	struct fi_cq_data_entry entry[ENTRIES];
 	struct fid_cq *cq = xpv_world.cq[TARGET];
-	uint32_t pair;
 	ssize_t got, i;
 
-	for (pair = 0; pair < PAIRS; pair++)
+	for (uint32_t pair = 0; pair < PAIRS; pair++)
 		apply_pending(pair);
 	if (xpv_world.machine->special == SPECIAL_COUNTED)
 		read_counters();
@@ -228,9 +225,8 @@ static void trust(const uint8_t *receives, uint64_t first, struct finding *f)
 {
 	struct fi_cairn_replay_message found;
 	const uint8_t *at;
-	uint32_t i;
 
-	for (i = 0; i < RECEIVES; i++) {
+	for (uint32_t i = 0; i < RECEIVES; i++) {
 		at = receives + i * LEN_MAX;
 		memcpy(&found.number, at + 8, sizeof(found.number));
 		memcpy(&found.len, at + 16, sizeof(found.len));
@@ -244,11 +240,12 @@ static void recover(const uint8_t *memory, struct finding *f)
 {
 	const uint8_t *receives = memory + RECEIVE_AT + f->pair * RECEIVES * LEN_MAX;
 	struct fi_cairn_replay_message own;
-	uint64_t done, number;
+	uint64_t done;
 	uint32_t call;
 
 	memcpy(&done, books(memory, f->pair), sizeof(done));
-	for (number = 1; number <= done && number <= messages[f->pair]; number++) {
+	for (uint64_t number = 1; number <= done && number <= messages[f->pair];
+	     number++) {
 		call = message[f->pair][number - 1];
 		own.number = number;
 		payload(call, &own.len);

@@ -17,6 +17,7 @@
 #include "state.h"
 #include "step.h"
 #include "world.h"
+#include "wrap.h"
 
 #define ADDRESS "10.77.0.1"
 #define DEPTH                                                                    \
@@ -42,12 +43,10 @@ int __wrap_getifaddrs(struct ifaddrs **list)
 	static char name[] = "sim";
 	static struct sockaddr_in address = {.sin_family = AF_INET},
 				  mask = {.sin_family = AF_INET};
-	static struct ifaddrs one = {
-		.ifa_name = name,
-		.ifa_flags = IFF_UP | IFF_RUNNING,
-		.ifa_addr = (struct sockaddr *)&address,
-		.ifa_netmask = (struct sockaddr *)&mask,
-	};
+	static struct ifaddrs one = {.ifa_name = name,
+				     .ifa_flags = IFF_UP | IFF_RUNNING,
+				     .ifa_addr = (struct sockaddr *)&address,
+				     .ifa_netmask = (struct sockaddr *)&mask};
 
 	inet_pton(AF_INET, ADDRESS, &address.sin_addr);
 	inet_pton(AF_INET, "255.255.255.0", &mask.sin_addr);
@@ -204,15 +203,13 @@ static struct fid_mr *region(int side, void *at, size_t len, uint64_t access,
 
 static void initiator_memory(void)
 {
-	unsigned int i;
-
 	xpv_world.source = aligned_alloc(64, CALLS * LEN_MAX);
 	xpv_world.result = aligned_alloc(64, CALLS * LEN_MAX);
 	xpv_world.inject = aligned_alloc(64, LEN_MAX);
 	need(xpv_world.source && xpv_world.result && xpv_world.inject ? 0 : -FI_ENOMEM,
 	     "memory");
 	/* Sums tell which calls took place. */
-	for (i = 0; i < CALLS; i++)
+	for (unsigned int i = 0; i < CALLS; i++)
 		memset(xpv_world.source[i], 1 << i, LEN_MAX);
 	xpv_world.source_mr = region(INITIATOR, xpv_world.source, CALLS * LEN_MAX,
 				     FI_WRITE | FI_SEND, 0);
@@ -222,13 +219,8 @@ static void initiator_memory(void)
 
 /* The linker puts it where the provider asks what memory is like: the administrator has
  * declared the second part to be less safe than it is. */
-int __real_pvb_facts_of(struct ibv_context *verbs, const void *addr, size_t len,
-			struct pvb_facts *facts);
-int __wrap_pvb_facts_of(struct ibv_context *verbs, const void *addr, size_t len,
-			struct pvb_facts *facts);
-
-int __wrap_pvb_facts_of(struct ibv_context *verbs, const void *addr, size_t len,
-			struct pvb_facts *facts)
+WRAP(int, pvb_facts_of, struct ibv_context *verbs, const void *addr, size_t len,
+     struct pvb_facts *facts)
 {
 	const int ret = __real_pvb_facts_of(verbs, addr, len, facts);
 
@@ -377,9 +369,7 @@ static void pair(unsigned int number)
 
 void xpv_world_forget_idle(void)
 {
-	int side;
-
-	for (side = INITIATOR; side <= TARGET; side++)
+	for (int side = INITIATOR; side <= TARGET; side++)
 		crn_container_of(xpv_world.cq[side], struct pvb_cq, fid)->idle = 0;
 }
 
@@ -404,8 +394,6 @@ void xpv_world_receive(unsigned int number)
 
 void xpv_world_open(const struct machine *machine)
 {
-	unsigned int i;
-
 	svb_clock_install(now);
 	xpv_world.machine = machine;
 	xpv_world.provider = fi_prov_ini();
@@ -413,10 +401,10 @@ void xpv_world_open(const struct machine *machine)
 	xpl_heap_use(true);
 	domain(INITIATOR, xpv_world.info);
 	initiator_memory();
-	for (i = 0; i < machine->pairs; i++)
+	for (unsigned int i = 0; i < machine->pairs; i++)
 		pair(i);
 	xpv_world.receives = machine->special == SPECIAL_ONE ? 1 : RECEIVES;
-	for (i = 0; i < machine->pairs * RECEIVES; i++)
+	for (unsigned int i = 0; i < machine->pairs * RECEIVES; i++)
 		if (i % RECEIVES < xpv_world.receives)
 			xpv_world_receive(i);
 	need(fi_open_ops(&xpv_world.domain[TARGET]->fid, FI_CAIRN_REPLAY, 0,

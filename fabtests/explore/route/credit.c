@@ -77,8 +77,8 @@ static const struct xrt_run runs[] = {
 	{"receives that come and go, by chance", &elastic, 300},
 };
 
-static const char *const wrong[] = {"a deadlock", "a message without a receive",
-				    "credits do not add up", NULL};
+static const char *const wrong[31] = {"a deadlock", "a message without a receive",
+				      "credits do not add up"};
 
 int main(int argc, char **argv)
 {
@@ -92,8 +92,7 @@ int main(int argc, char **argv)
 		.count = sizeof(runs) / sizeof(runs[0]),
 		.mutant = credit_mutant,
 		.mutant_fits = credit_mutant_fits,
-		.mutant_use = credit_mutant_use,
-	};
+		.mutant_use = credit_mutant_use};
 
 	xpl_open(&credit_model);
 	return xrt_main(&program, argc, argv);

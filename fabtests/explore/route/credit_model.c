@@ -140,9 +140,8 @@ static uint8_t put(uint32_t conn, uint32_t dir, uint32_t at, const struct item *
 {
 	struct lane *lane = lane_of(conn, dir, from->type, at);
 	struct item item = *from;
-	uint32_t i;
 
-	for (i = 0; i < RTE_LANES; i++)
+	for (uint32_t i = 0; i < RTE_LANES; i++)
 		tell(&now.way[conn][!dir].lane[i][CREDIT_END - at]);
 	rte_outlet_take(&lane->outlet);
 	if (!rte_inlet_fill(&lane->inlet) || lane->items >= lane->inlet.receives) {
@@ -277,12 +276,11 @@ static void settle(uint32_t conn)
 {
 	struct lane *lane;
 	bool moved = true;
-	uint32_t i, at;
 
 	while (moved) {
 		moved = false;
-		for (i = 0; i < 4; i++) {
-			for (at = 0; at < CREDIT_POSITIONS; at++) {
+		for (uint32_t i = 0; i < 4; i++) {
+			for (uint32_t at = 0; at < CREDIT_POSITIONS; at++) {
 				lane = &now.way[conn][i / 2].lane[i % 2][at];
 				lane->waits |= !has_credit(lane);
 				if (lane->looks && rte_inlet_overdue(&lane->inlet))
@@ -310,10 +308,9 @@ static bool is_over(const struct way *way)
 static void forget(uint32_t conn)
 {
 	struct way *way = now.way[conn];
-	uint32_t i;
 
 	if (is_over(&way[0]) && is_over(&way[1]))
-		for (i = 0; i < 2; i++)
+		for (uint32_t i = 0; i < 2; i++)
 			way[i].kind = way[i].has_sent_message = way[i].changes = 0;
 }
 
@@ -352,15 +349,15 @@ static uint32_t sendable(const struct way *way, uint32_t kind)
 static void list_way(struct list *list, uint32_t conn, uint32_t dir)
 {
 	const struct way *way = &now.way[conn][dir];
-	uint32_t lane, at, kind, parts;
+	uint32_t parts;
 
-	for (kind = 0; kind < CREDIT_KINDS; kind++) {
+	for (uint32_t kind = 0; kind < CREDIT_KINDS; kind++) {
 		parts = sendable(way, kind);
 		if (parts && may_send(lane_of(conn, dir, type_of(kind), 0), parts, 0))
 			list_add(list, SEND, conn, dir, kind, 0);
 	}
-	for (lane = 0; lane < RTE_LANES; lane++)
-		for (at = 0; at < CREDIT_POSITIONS; at++)
+	for (uint32_t lane = 0; lane < RTE_LANES; lane++)
+		for (uint32_t at = 0; at < CREDIT_POSITIONS; at++)
 			if (may_leave(conn, dir, lane, at))
 				list_add(list, LEAVE, conn, dir, lane, at);
 	if (way->routed && may_send(lane_of(conn, !dir, RTE_ACK, 1), 1, 1))
@@ -396,10 +393,8 @@ static bool is_wanted(uint32_t conn, uint32_t dir, uint32_t lane, uint32_t at)
 
 static void list_grants(struct list *list, uint32_t conn, uint32_t dir)
 {
-	uint32_t i, at;
-
-	for (i = 0; i < RTE_LANES; i++)
-		for (at = 0; at < CREDIT_END; at++)
+	for (uint32_t i = 0; i < RTE_LANES; i++)
+		for (uint32_t at = 0; at < CREDIT_END; at++)
 			if (*pool_at(conn, dir, at) && is_wanted(conn, dir, i, at))
 				list_add(list, GRANT, conn, dir, i, at);
 }
@@ -408,12 +403,11 @@ static void list_grants(struct list *list, uint32_t conn, uint32_t dir)
 static void list_changes(struct list *list, uint32_t conn)
 {
 	const struct rte_inlet *inlet;
-	uint32_t i, at;
 
 	if (!now.way[conn][0].changes)
 		return;
-	for (i = 0; i < 2 * RTE_LANES; i++) {
-		for (at = 0; at < CREDIT_POSITIONS; at++) {
+	for (uint32_t i = 0; i < 2 * RTE_LANES; i++) {
+		for (uint32_t at = 0; at < CREDIT_POSITIONS; at++) {
 			inlet = &now.way[conn][i / 2].lane[i % 2][at].inlet;
 			if (inlet->receives < running->receives && !inlet->asked)
 				list_add(list, MORE, conn, i / 2, i % 2, at);
@@ -425,10 +419,8 @@ static void list_changes(struct list *list, uint32_t conn)
 
 static bool wants_slot(uint32_t conn)
 {
-	uint32_t i, at;
-
-	for (i = 0; running->pool && i < 2 * RTE_LANES; i++)
-		for (at = 0; at < CREDIT_END; at++)
+	for (uint32_t i = 0; running->pool && i < 2 * RTE_LANES; i++)
+		for (uint32_t at = 0; at < CREDIT_END; at++)
 			if (is_wanted(conn, i / RTE_LANES, i % RTE_LANES, at))
 				return true;
 	return false;
@@ -436,9 +428,7 @@ static bool wants_slot(uint32_t conn)
 
 static void list_conn(struct list *list, uint32_t conn)
 {
-	uint32_t dir;
-
-	for (dir = 0; dir < 2; dir++) {
+	for (uint32_t dir = 0; dir < 2; dir++) {
 		list_way(list, conn, dir);
 		if (running->pool)
 			list_grants(list, conn, dir);
@@ -454,16 +444,15 @@ static void list_conn(struct list *list, uint32_t conn)
 static uint32_t choices(struct xpl_choice *to, uint32_t max)
 {
 	struct list list = {.to = to};
-	uint32_t i;
 
-	for (i = running->first; i < running->first + running->conns; i++) {
+	for (uint32_t i = running->first; i < running->first + running->conns; i++) {
 		if (wants_slot(i))
 			continue;
 		list_conn(&list, i);
 		if (list.count)
 			return list.count;
 	}
-	for (i = running->first; i < running->first + running->conns; i++)
+	for (uint32_t i = running->first; i < running->first + running->conns; i++)
 		list_conn(&list, i);
 	return list.count;
 }
@@ -590,19 +579,20 @@ static void restore(const void *from)
 
 static unsigned int begin(const void *run)
 {
-	uint32_t i, at, k, first;
+	uint32_t first;
 	struct lane *lane;
 
 	memset(&now, 0, sizeof(now));
 	running = run;
 	first = running->begins ? running->begins : running->receives;
-	for (i = 0; i < CREDIT_RING; i++)
+	for (uint32_t i = 0; i < CREDIT_RING; i++)
 		now.pool[i] = running->pool;
-	for (i = running->first * 2; i < (running->first + running->conns) * 2; i++) {
+	for (uint32_t i = running->first * 2; i < (running->first + running->conns) * 2;
+	     i++) {
 		now.way[i / 2][i % 2].left = (uint8_t)running->requests[i % 2];
 		now.way[i / 2][0].changes = (uint8_t)running->changes;
-		for (k = 0; k < RTE_LANES; k++)
-			for (at = 0; at < CREDIT_POSITIONS; at++) {
+		for (uint32_t k = 0; k < RTE_LANES; k++)
+			for (uint32_t at = 0; at < CREDIT_POSITIONS; at++) {
 				lane = &now.way[i / 2][i % 2].lane[k][at];
 				rte_inlet_open(&lane->inlet, first);
 				rte_outlet_open(&lane->outlet, first);
@@ -616,9 +606,8 @@ static unsigned int begin(const void *run)
 static bool adds_up(const struct way *way)
 {
 	const struct lane *lane;
-	uint32_t i;
 
-	for (i = 0; i < RTE_LANES * CREDIT_POSITIONS; i++) {
+	for (uint32_t i = 0; i < RTE_LANES * CREDIT_POSITIONS; i++) {
 		lane = &way->lane[i / CREDIT_POSITIONS][i % CREDIT_POSITIONS];
 		if (lane->inlet.credits != lane->outlet.credits ||
 		    lane->outlet.credits + lane->items + lane->inlet.due !=
@@ -642,13 +631,12 @@ static bool is_stuck(uint32_t conn)
 static unsigned int check(void (*each)(const void *outcome))
 {
 	unsigned int wrong = now.wrong;
-	uint32_t i;
 
-	for (i = 0; running->changes && i < running->conns; i++)
+	for (uint32_t i = 0; running->changes && i < running->conns; i++)
 		if (is_stuck(i))
 			wrong |= CREDIT_STUCK;
 
-	for (i = 0; i < CREDIT_CONNS * 2; i++)
+	for (uint32_t i = 0; i < CREDIT_CONNS * 2; i++)
 		if (!adds_up(&now.way[i / 2][i % 2]))
 			wrong |= CREDIT_SUM;
 	return wrong;
@@ -656,9 +644,7 @@ static unsigned int check(void (*each)(const void *outcome))
 
 static unsigned int check_end(void)
 {
-	uint32_t i;
-
-	for (i = 0; i < CREDIT_CONNS * 2; i++)
+	for (uint32_t i = 0; i < CREDIT_CONNS * 2; i++)
 		if (!is_over(&now.way[i / 2][i % 2]))
 			return CREDIT_STUCK;
 	return 0;
@@ -692,14 +678,12 @@ static void tell_choice(const struct xpl_choice *choice)
 	printf("\n");
 }
 
-const struct xpl_model credit_model = {
-	.save = save,
-	.restore = restore,
-	.begin = begin,
-	.choices = choices,
-	.apply = apply,
-	.check = check,
-	.check_end = check_end,
-	.outcome_hash = outcome_hash,
-	.tell = tell_choice,
-};
+const struct xpl_model credit_model = {.save = save,
+				       .restore = restore,
+				       .begin = begin,
+				       .choices = choices,
+				       .apply = apply,
+				       .check = check,
+				       .check_end = check_end,
+				       .outcome_hash = outcome_hash,
+				       .tell = tell_choice};

@@ -2,6 +2,7 @@
 /* Faults of flow control: rules that the model leaves out, and others that the linker
  * puts where the model calls the code. */
 #include "credit.h"
+#include "wrap.h"
 
 enum mutant {
 	WAITS_FOR_SLOT,
@@ -40,54 +41,36 @@ bool credit_holds(enum credit_rule rule)
 	return !is(without[rule]);
 }
 
-enum rte_lane __real_rte_message_lane(uint8_t kind);
-enum rte_lane __wrap_rte_message_lane(uint8_t kind);
-
-enum rte_lane __wrap_rte_message_lane(uint8_t kind)
+WRAP(enum rte_lane, rte_message_lane, uint8_t kind)
 {
 	return is(ONE_LANE) ? RTE_REQUESTS : __real_rte_message_lane(kind);
 }
 
-void __real_rte_inlet_empty(struct rte_inlet *inlet);
-void __wrap_rte_inlet_empty(struct rte_inlet *inlet);
-
-void __wrap_rte_inlet_empty(struct rte_inlet *inlet)
+WRAP(void, rte_inlet_empty, struct rte_inlet *inlet)
 {
 	__real_rte_inlet_empty(inlet);
 	if (is(TOLD_TWICE))
 		__real_rte_inlet_empty(inlet);
 }
 
-uint8_t __real_rte_inlet_tell(struct rte_inlet *inlet);
-uint8_t __wrap_rte_inlet_tell(struct rte_inlet *inlet);
-
-uint8_t __wrap_rte_inlet_tell(struct rte_inlet *inlet)
+WRAP(uint8_t, rte_inlet_tell, struct rte_inlet *inlet)
 {
 	const uint8_t credits = __real_rte_inlet_tell(inlet);
 
 	return is(NEVER_TOLD) ? 0 : credits;
 }
 
-bool __real_rte_inlet_overdue(const struct rte_inlet *inlet);
-bool __wrap_rte_inlet_overdue(const struct rte_inlet *inlet);
-
-bool __wrap_rte_inlet_overdue(const struct rte_inlet *inlet)
+WRAP(bool, rte_inlet_overdue, const struct rte_inlet *inlet)
 {
 	return !is(NO_KEEPALIVE) && __real_rte_inlet_overdue(inlet);
 }
 
-bool __real_rte_outlet_take(struct rte_outlet *outlet);
-bool __wrap_rte_outlet_take(struct rte_outlet *outlet);
-
-bool __wrap_rte_outlet_take(struct rte_outlet *outlet)
+WRAP(bool, rte_outlet_take, struct rte_outlet *outlet)
 {
 	return __real_rte_outlet_take(outlet) || is(NO_CREDIT);
 }
 
-uint32_t __real_rte_inlet_ask(struct rte_inlet *inlet, uint32_t fewer);
-uint32_t __wrap_rte_inlet_ask(struct rte_inlet *inlet, uint32_t fewer);
-
-uint32_t __wrap_rte_inlet_ask(struct rte_inlet *inlet, uint32_t fewer)
+WRAP(uint32_t, rte_inlet_ask, struct rte_inlet *inlet, uint32_t fewer)
 {
 	if (!is(LAST_ASKED))
 		return __real_rte_inlet_ask(inlet, fewer);
@@ -95,10 +78,7 @@ uint32_t __wrap_rte_inlet_ask(struct rte_inlet *inlet, uint32_t fewer)
 	return inlet->asked;
 }
 
-bool __real_rte_outlet_asked(struct rte_outlet *outlet, uint32_t credits);
-bool __wrap_rte_outlet_asked(struct rte_outlet *outlet, uint32_t credits);
-
-bool __wrap_rte_outlet_asked(struct rte_outlet *outlet, uint32_t credits)
+WRAP(bool, rte_outlet_asked, struct rte_outlet *outlet, uint32_t credits)
 {
 	if (!is(LAST_ASKED))
 		return __real_rte_outlet_asked(outlet, credits);
@@ -106,10 +86,7 @@ bool __wrap_rte_outlet_asked(struct rte_outlet *outlet, uint32_t credits)
 	return true;
 }
 
-bool __real_rte_inlet_given(struct rte_inlet *inlet);
-bool __wrap_rte_inlet_given(struct rte_inlet *inlet);
-
-bool __wrap_rte_inlet_given(struct rte_inlet *inlet)
+WRAP(bool, rte_inlet_given, struct rte_inlet *inlet)
 {
 	const bool given = __real_rte_inlet_given(inlet);
 

@@ -44,11 +44,11 @@ static const struct xrt_run runs[] = {
 	{"triangle, a restart", &restart, 0},
 };
 
-static const char *const wrong[] = {
+static const char *const wrong[31] = {
 	"they do not know the same in the end", "what is older replaces what is newer",
 	"an LSA crosses a link too often",	"a queue is full",
 	"the graph is not what routers say",	"something leaves its AS",
-	"there is no silence in the end",	NULL,
+	"there is no silence in the end",
 };
 
 int main(int argc, char **argv)
@@ -63,8 +63,7 @@ int main(int argc, char **argv)
 		.count = sizeof(runs) / sizeof(runs[0]),
 		.mutant = flood_mutant,
 		.mutant_fits = flood_mutant_fits,
-		.mutant_use = flood_mutant_use,
-	};
+		.mutant_use = flood_mutant_use};
 
 	flood_model_open();
 	return xrt_main(&program, argc, argv);

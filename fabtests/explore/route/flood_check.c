@@ -74,11 +74,10 @@ static struct rte_graph *graph_of(uint32_t at)
 {
 	static const struct rte_policy hops = {.metric = {RTE_HOPS}, .metrics = 1};
 	struct rte_graph *graph = rte_graph_open(flood_running->as[at], &hops);
-	uint32_t i;
 
 	if (!graph)
 		abort();
-	for (i = 0; i < flood_running->routers; i++)
+	for (uint32_t i = 0; i < flood_running->routers; i++)
 		if (same_as(at, i) && lsa_of(at, i) &&
 		    rte_graph_put(graph, lsa_of(at, i)))
 			abort();
@@ -100,15 +99,14 @@ static unsigned int check_graph(uint32_t at)
 {
 	struct rte_graph *graph = graph_of(at);
 	unsigned int wrong = 0;
-	uint32_t a, b, c;
 	bool is;
 
-	for (a = 0; a < flood_running->routers; a++)
-		for (b = 0; b < a; b++) {
+	for (uint32_t a = 0; a < flood_running->routers; a++)
+		for (uint32_t b = 0; b < a; b++) {
 			if (!same_as(at, a) || !same_as(at, b))
 				continue;
 			is = is_edge(at, a, b);
-			for (c = 0; c < flood_running->routers; c++)
+			for (uint32_t c = 0; c < flood_running->routers; c++)
 				is |= is_edge(at, a, c) && is_edge(at, c, b);
 			if (has_route(graph, flood_running->as[at], a, b) != is)
 				wrong = FLOOD_EDGE;
@@ -120,9 +118,8 @@ static unsigned int check_graph(uint32_t at)
 unsigned int flood_check(void (*each)(const void *outcome))
 {
 	unsigned int wrong = flood.wrong;
-	uint32_t i;
 
-	for (i = 0; i < flood_running->routers; i++)
+	for (uint32_t i = 0; i < flood_running->routers; i++)
 		if (flood.router[i].sync)
 			wrong |= check_newer(i) | check_graph(i);
 	return wrong;
@@ -146,9 +143,8 @@ static bool link_is_known(uint32_t link)
 {
 	const uint8_t *end = flood_running->end[link];
 	const bool works = flood.router[end[0]].sync && flood.router[end[1]].sync;
-	uint32_t i;
 
-	for (i = 0; i < flood_running->routers; i++)
+	for (uint32_t i = 0; i < flood_running->routers; i++)
 		if (flood.router[i].sync && same_as(i, end[0]) && same_as(i, end[1]) &&
 		    is_edge(i, end[0], end[1]) != works)
 			return false;
@@ -159,13 +155,12 @@ static bool link_is_known(uint32_t link)
 unsigned int flood_check_end(void)
 {
 	unsigned int wrong = flood.noise ? FLOOD_NOISE : 0;
-	uint32_t i, k;
 
-	for (i = 0; i < flood_running->routers; i++)
-		for (k = 0; k < flood_running->routers; k++)
+	for (uint32_t i = 0; i < flood_running->routers; i++)
+		for (uint32_t k = 0; k < flood_running->routers; k++)
 			if (flood.router[i].sync && same_as(i, k) && !knows_rightly(i, k))
 				wrong |= FLOOD_APART;
-	for (i = 0; i < flood_running->links; i++)
+	for (uint32_t i = 0; i < flood_running->links; i++)
 		if (!link_is_known(i))
 			wrong |= FLOOD_EDGE;
 	return wrong;
@@ -202,13 +197,11 @@ static void take_out(struct rte_sync *sync, struct kept *kept)
 
 static void put_back(struct rte_sync *sync, struct kept *kept)
 {
-	uint32_t i;
-
 	memset(&sync->counters, 0, sizeof(sync->counters));
 	xpl_heap_use(true);
 	sync->self = rte_lsa_copy(kept->self);
 	sync->db = rte_lsdb_open();
-	for (i = 0; i < kept->lsas; i++)
+	for (uint32_t i = 0; i < kept->lsas; i++)
 		if (rte_lsdb_put(sync->db, kept->lsa[i], flood.now) != 1)
 			abort();
 	sync->wanted = NULL;
@@ -221,7 +214,7 @@ static void put_back(struct rte_sync *sync, struct kept *kept)
 	}
 	xpl_heap_use(false);
 	free(kept->self);
-	for (i = 0; i < kept->lsas; i++)
+	for (uint32_t i = 0; i < kept->lsas; i++)
 		free(kept->lsa[i]);
 }
 
@@ -229,17 +222,16 @@ static void put_back(struct rte_sync *sync, struct kept *kept)
 void flood_tidy(void)
 {
 	struct kept kept[FLOOD_ROUTERS];
-	uint32_t i;
 
 	if (!flood_running)
 		return;
-	for (i = 0; i < flood_running->routers; i++) {
+	for (uint32_t i = 0; i < flood_running->routers; i++) {
 		if (!flood.router[i].sync)
 			continue;
 		remember(i);
 		take_out(flood.router[i].sync, &kept[i]);
 	}
-	for (i = 0; i < flood_running->routers; i++)
+	for (uint32_t i = 0; i < flood_running->routers; i++)
 		if (flood.router[i].sync)
 			put_back(flood.router[i].sync, &kept[i]);
 }

@@ -14,9 +14,8 @@ static size_t start; /* before there is a router */
 static size_t state_size(void)
 {
 	size_t size = sizeof(flood_running) + FIXED + sizeof(flood) - REST;
-	uint32_t i;
 
-	for (i = 0; i < FLOOD_LINKS * 2; i++)
+	for (uint32_t i = 0; i < FLOOD_LINKS * 2; i++)
 		size += sizeof(uint64_t) +
 			flood.queue[i / 2][i % 2].count * sizeof(struct flood_note);
 	return size;
@@ -29,7 +28,6 @@ static size_t save(void *to, size_t size)
 	const struct flood_queue *queue;
 	char *at = to;
 	uint64_t count;
-	uint32_t i;
 
 	if (size < all)
 		return all;
@@ -39,7 +37,7 @@ static size_t save(void *to, size_t size)
 	at += FIXED;
 	memcpy(at, (char *)&flood + REST, sizeof(flood) - REST);
 	at += sizeof(flood) - REST;
-	for (i = 0; i < FLOOD_LINKS * 2; i++) {
+	for (uint32_t i = 0; i < FLOOD_LINKS * 2; i++) {
 		queue = &flood.queue[i / 2][i % 2];
 		count = queue->count;
 		memcpy(at, &count, sizeof(count));
@@ -55,7 +53,6 @@ static void restore(const void *from)
 	struct flood_queue *queue;
 	const char *at = from;
 	uint64_t count;
-	uint32_t i;
 
 	memcpy(&flood_running, at, sizeof(flood_running));
 	at += sizeof(flood_running);
@@ -64,7 +61,7 @@ static void restore(const void *from)
 	memcpy((char *)&flood + REST, at, sizeof(flood) - REST);
 	at += sizeof(flood) - REST;
 	memset(flood.queue, 0, sizeof(flood.queue));
-	for (i = 0; i < FLOOD_LINKS * 2; i++) {
+	for (uint32_t i = 0; i < FLOOD_LINKS * 2; i++) {
 		queue = &flood.queue[i / 2][i % 2];
 		memcpy(&count, at, sizeof(count));
 		queue->count = (uint32_t)count;
@@ -112,11 +109,10 @@ static uint32_t choices(struct xpl_choice *to, uint32_t max)
 	struct list list = {.to = to};
 	/* Later than this they are what they are early. */
 	const bool is_early = flood.seconds < 2;
-	uint32_t i;
 
 	if (flood.wrong)
 		return 0;
-	for (i = 0; i < 2 * flood_running->links; i++)
+	for (uint32_t i = 0; i < 2 * flood_running->links; i++)
 		list_queue(&list, i / 2, i % 2);
 	if (is_early && flood.changes && flood.router[flood_running->changes_at].sync)
 		list_add(&list, FLOOD_CHANGE, flood_running->changes_at, 0);
@@ -216,18 +212,16 @@ static void tell(const struct xpl_choice *choice)
 	printf("%s\n", acts[what]);
 }
 
-const struct xpl_model flood_model = {
-	.save = save,
-	.restore = restore,
-	.tidy = flood_tidy,
-	.begin = begin,
-	.choices = choices,
-	.apply = apply,
-	.check = flood_check,
-	.check_end = flood_check_end,
-	.outcome_hash = outcome_hash,
-	.tell = tell,
-};
+const struct xpl_model flood_model = {.save = save,
+				      .restore = restore,
+				      .tidy = flood_tidy,
+				      .begin = begin,
+				      .choices = choices,
+				      .apply = apply,
+				      .check = flood_check,
+				      .check_end = flood_check_end,
+				      .outcome_hash = outcome_hash,
+				      .tell = tell};
 
 void flood_model_open(void)
 {

@@ -2,6 +2,7 @@
 /* Faults of the exchange: the linker puts these where one of its files calls another. */
 #include "flood.h"
 #include "sync/state.h"
+#include "wrap.h"
 
 enum mutant {
 	ALWAYS_NEWER,
@@ -28,22 +29,16 @@ static bool is(enum mutant which)
 	return mutant == which;
 }
 
-int __real_rte_lsa_compare(const struct rte_lsa *a, const struct rte_lsa *b);
-int __wrap_rte_lsa_compare(const struct rte_lsa *a, const struct rte_lsa *b);
-
 static bool in_put;
 
-int __wrap_rte_lsa_compare(const struct rte_lsa *a, const struct rte_lsa *b)
+WRAP(int, rte_lsa_compare, const struct rte_lsa *a, const struct rte_lsa *b)
 {
 	const int order = __real_rte_lsa_compare(a, b);
 
 	return is(ALWAYS_NEWER) && in_put && order < 0 ? 1 : order;
 }
 
-int __real_rte_lsdb_put(struct rte_lsdb *db, const struct rte_lsa *lsa, uint64_t now);
-int __wrap_rte_lsdb_put(struct rte_lsdb *db, const struct rte_lsa *lsa, uint64_t now);
-
-int __wrap_rte_lsdb_put(struct rte_lsdb *db, const struct rte_lsa *lsa, uint64_t now)
+WRAP(int, rte_lsdb_put, struct rte_lsdb *db, const struct rte_lsa *lsa, uint64_t now)
 {
 	int ret;
 
@@ -53,18 +48,10 @@ int __wrap_rte_lsdb_put(struct rte_lsdb *db, const struct rte_lsa *lsa, uint64_t
 	return is(KNOWN_GOES_ON) && !ret ? 1 : ret;
 }
 
-uint64_t __real_rte_lsdb_hash(const struct rte_lsdb *db);
-uint64_t __wrap_rte_lsdb_hash(const struct rte_lsdb *db);
-
-uint64_t __wrap_rte_lsdb_hash(const struct rte_lsdb *db)
+WRAP(uint64_t, rte_lsdb_hash, const struct rte_lsdb *db)
 {
 	return is(HASH_OF_ROUTERS) ? rte_lsdb_count(db) : __real_rte_lsdb_hash(db);
 }
-
-int __real_rte_flood(struct rte_sync *sync, const struct rte_lsa *lsa,
-		     const struct rte_adjacency *from, uint64_t now);
-int __wrap_rte_flood(struct rte_sync *sync, const struct rte_lsa *lsa,
-		     const struct rte_adjacency *from, uint64_t now);
 
 static void mark_borders(struct rte_sync *sync, bool borders)
 {
@@ -77,8 +64,8 @@ static void mark_borders(struct rte_sync *sync, bool borders)
 	}
 }
 
-int __wrap_rte_flood(struct rte_sync *sync, const struct rte_lsa *lsa,
-		     const struct rte_adjacency *from, uint64_t now)
+WRAP(int, rte_flood, struct rte_sync *sync, const struct rte_lsa *lsa,
+     const struct rte_adjacency *from, uint64_t now)
 {
 	int ret;
 
@@ -90,13 +77,8 @@ int __wrap_rte_flood(struct rte_sync *sync, const struct rte_lsa *lsa,
 	return ret;
 }
 
-int __real_rte_flood_receive(struct rte_sync *sync, struct rte_adjacency *from,
-			     const struct rte_lsa *lsa, uint64_t now);
-int __wrap_rte_flood_receive(struct rte_sync *sync, struct rte_adjacency *from,
-			     const struct rte_lsa *lsa, uint64_t now);
-
-int __wrap_rte_flood_receive(struct rte_sync *sync, struct rte_adjacency *from,
-			     const struct rte_lsa *lsa, uint64_t now)
+WRAP(int, rte_flood_receive, struct rte_sync *sync, struct rte_adjacency *from,
+     const struct rte_lsa *lsa, uint64_t now)
 {
 	const struct rte_sync_message again = {.type = RTE_SYNC_LSA, .lsa = lsa};
 	const uint64_t before = __real_rte_lsdb_hash(sync->db);
@@ -107,21 +89,13 @@ int __wrap_rte_flood_receive(struct rte_sync *sync, struct rte_adjacency *from,
 	return ret;
 }
 
-bool __real_rte_link_names(const struct rte_link *link, uint64_t router);
-bool __wrap_rte_link_names(const struct rte_link *link, uint64_t router);
-
-bool __wrap_rte_link_names(const struct rte_link *link, uint64_t router)
+WRAP(bool, rte_link_names, const struct rte_link *link, uint64_t router)
 {
 	return is(ONE_END) || __real_rte_link_names(link, router);
 }
 
-int __real_rte_reach_receive(struct rte_sync *sync, struct rte_adjacency *from,
-			     const struct rte_sync_message *message);
-int __wrap_rte_reach_receive(struct rte_sync *sync, struct rte_adjacency *from,
-			     const struct rte_sync_message *message);
-
-int __wrap_rte_reach_receive(struct rte_sync *sync, struct rte_adjacency *from,
-			     const struct rte_sync_message *message)
+WRAP(int, rte_reach_receive, struct rte_sync *sync, struct rte_adjacency *from,
+     const struct rte_sync_message *message)
 {
 	const int ret = __real_rte_reach_receive(sync, from, message);
 	struct rte_adjacency *to;
@@ -137,10 +111,7 @@ int __wrap_rte_reach_receive(struct rte_sync *sync, struct rte_adjacency *from,
 	return ret;
 }
 
-void __real_rte_own_ahead(struct rte_sync *sync, const struct rte_lsa *lsa, uint64_t now);
-void __wrap_rte_own_ahead(struct rte_sync *sync, const struct rte_lsa *lsa, uint64_t now);
-
-void __wrap_rte_own_ahead(struct rte_sync *sync, const struct rte_lsa *lsa, uint64_t now)
+WRAP(void, rte_own_ahead, struct rte_sync *sync, const struct rte_lsa *lsa, uint64_t now)
 {
 	struct rte_lsa other = *lsa;
 
@@ -150,42 +121,24 @@ void __wrap_rte_own_ahead(struct rte_sync *sync, const struct rte_lsa *lsa, uint
 		__real_rte_own_ahead(sync, &other, now);
 }
 
-void __real_rte_digest_send(struct rte_sync *sync, struct rte_adjacency *to,
-			    uint64_t now);
-void __wrap_rte_digest_send(struct rte_sync *sync, struct rte_adjacency *to,
-			    uint64_t now);
-
-void __wrap_rte_digest_send(struct rte_sync *sync, struct rte_adjacency *to, uint64_t now)
+WRAP(void, rte_digest_send, struct rte_sync *sync, struct rte_adjacency *to, uint64_t now)
 {
 	if (!is(NO_DIGEST))
 		__real_rte_digest_send(sync, to, now);
 }
 
-int __real_rte_lsreq_receive(struct rte_sync *sync, struct rte_adjacency *from,
-			     const struct rte_sync_message *message, uint64_t now);
-int __wrap_rte_lsreq_receive(struct rte_sync *sync, struct rte_adjacency *from,
-			     const struct rte_sync_message *message, uint64_t now);
-
-int __wrap_rte_lsreq_receive(struct rte_sync *sync, struct rte_adjacency *from,
-			     const struct rte_sync_message *message, uint64_t now)
+WRAP(int, rte_lsreq_receive, struct rte_sync *sync, struct rte_adjacency *from,
+     const struct rte_sync_message *message, uint64_t now)
 {
 	return is(NO_ANSWER) ? 0 : __real_rte_lsreq_receive(sync, from, message, now);
 }
 
-void __real_rte_heartbeat_receive(struct rte_sync *sync, struct rte_adjacency *from,
-				  const struct rte_sync_message *message, uint64_t now);
-void __wrap_rte_heartbeat_receive(struct rte_sync *sync, struct rte_adjacency *from,
-				  const struct rte_sync_message *message, uint64_t now);
-
-void __wrap_rte_heartbeat_receive(struct rte_sync *sync, struct rte_adjacency *from,
-				  const struct rte_sync_message *message, uint64_t now)
+WRAP(void, rte_heartbeat_receive, struct rte_sync *sync, struct rte_adjacency *from,
+     const struct rte_sync_message *message, uint64_t now)
 {
 	if (!is(NO_REPAIR))
 		__real_rte_heartbeat_receive(sync, from, message, now);
 }
-
-void __real_rte_own_changed(struct rte_sync *sync, uint64_t now);
-void __wrap_rte_own_changed(struct rte_sync *sync, uint64_t now);
 
 static bool is_losing(const struct rte_sync *sync)
 {
@@ -197,16 +150,13 @@ static bool is_losing(const struct rte_sync *sync)
 	return false;
 }
 
-void __wrap_rte_own_changed(struct rte_sync *sync, uint64_t now)
+WRAP(void, rte_own_changed, struct rte_sync *sync, uint64_t now)
 {
 	if (!is(LOST_UNSAID) || !is_losing(sync))
 		__real_rte_own_changed(sync, now);
 }
 
-void __real_rte_own_withdraw(struct rte_sync *sync, uint64_t now);
-void __wrap_rte_own_withdraw(struct rte_sync *sync, uint64_t now);
-
-void __wrap_rte_own_withdraw(struct rte_sync *sync, uint64_t now)
+WRAP(void, rte_own_withdraw, struct rte_sync *sync, uint64_t now)
 {
 	if (!is(NO_WITHDRAWAL))
 		__real_rte_own_withdraw(sync, now);

@@ -15,7 +15,6 @@ const struct flood_run *flood_running;
 static void note_lsa(struct flood_note *note, const struct rte_lsa *lsa)
 {
 	const struct rte_link *link;
-	uint32_t i;
 
 	note->flags = lsa->flags;
 	note->load = lsa->load;
@@ -25,7 +24,7 @@ static void note_lsa(struct flood_note *note, const struct rte_lsa *lsa)
 	note->entry[0].epoch = (uint32_t)lsa->epoch;
 	note->entry[0].seq = (uint32_t)lsa->seq;
 	/* The first one is the stub, which has no neighbours. */
-	for (i = 1; i < lsa->links; i++) {
+	for (uint32_t i = 1; i < lsa->links; i++) {
 		link = &lsa->link[i];
 		note->link[i - 1].scope_as = link->scope_as;
 		note->link[i - 1].subnet = link->subnet;
@@ -47,7 +46,6 @@ static void note_entry(struct flood_note *note, uint32_t at,
 static struct flood_note note_of(const struct rte_sync_message *message)
 {
 	struct flood_note note;
-	uint32_t i;
 
 	memset(&note, 0, sizeof(note));
 	note.type = (uint8_t)message->type;
@@ -67,7 +65,7 @@ static struct flood_note note_of(const struct rte_sync_message *message)
 	default:
 		note.count = (uint8_t)message->list.count;
 		note.more = message->list.more;
-		for (i = 0; i < note.count && i < FLOOD_ENTRIES; i++)
+		for (uint32_t i = 0; i < note.count && i < FLOOD_ENTRIES; i++)
 			note_entry(&note, i, &message->list.entry[i]);
 	}
 	return note;
@@ -85,7 +83,6 @@ struct unpacked {
 static void unpack_lsa(const struct flood_note *note, struct unpacked *to)
 {
 	const struct rte_sync_entry *key = &to->entry[0];
-	uint32_t i;
 
 	to->lsa = (struct rte_lsa){.as = key->as,
 				   .router = key->router,
@@ -96,7 +93,7 @@ static void unpack_lsa(const struct flood_note *note, struct unpacked *to)
 				   .lifetime = note->lifetime,
 				   .links = note->count,
 				   .link = to->link};
-	for (i = 0; i < note->count; i++) {
+	for (uint32_t i = 0; i < note->count; i++) {
 		to->link[i] = (struct rte_link){.rate = 1, .up = true, .uri = ""};
 		if (!i) {
 			to->link[i].scope_as = key->as;
@@ -115,11 +112,9 @@ static void unpack_lsa(const struct flood_note *note, struct unpacked *to)
 
 static void unpack(const struct flood_note *note, struct unpacked *to)
 {
-	uint32_t i;
-
 	memset(to, 0, sizeof(*to));
 	to->message.type = (enum rte_sync_type)note->type;
-	for (i = 0; i < FLOOD_ENTRIES; i++)
+	for (uint32_t i = 0; i < FLOOD_ENTRIES; i++)
 		to->entry[i] = (struct rte_sync_entry){.as = note->entry[i].as,
 						       .router = note->entry[i].router,
 						       .epoch = note->entry[i].epoch,
@@ -244,9 +239,8 @@ static void link_up(uint32_t link)
 	const bool is_wan = flood_running->as[end[0]] != flood_running->as[end[1]];
 	struct rte_sync_peer who = {.scope_as = is_wan ? RTE_AS_WAN : FLOOD_AS,
 				    .subnet = SUBNET + link};
-	uint32_t i;
 
-	for (i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		who.as = flood_running->as[end[!i]];
 		who.router = flood_id(end[!i]);
 		if (rte_sync_up(flood.router[end[i]].sync, &who, &flood.link[link],
@@ -274,9 +268,8 @@ static void say(uint32_t router)
 	struct rte_lsa self = {.load = flood.router[router].load,
 			       .links = 1,
 			       .link = link};
-	uint32_t i;
 
-	for (i = 0; i < flood_running->links; i++) {
+	for (uint32_t i = 0; i < flood_running->links; i++) {
 		const uint8_t *end = flood_running->end[i];
 
 		if (!is_end(i, router))
@@ -307,9 +300,7 @@ static void start(uint32_t at)
 
 static void stop(uint32_t at)
 {
-	uint32_t i;
-
-	for (i = 0; i < flood_running->links; i++)
+	for (uint32_t i = 0; i < flood_running->links; i++)
 		if (is_end(i, at))
 			link_down(i, flood_running->end[i][1] == at);
 	rte_sync_close(flood.router[at].sync);
@@ -357,11 +348,10 @@ static bool settle_one(uint32_t link, uint32_t end)
 static void settle(void)
 {
 	bool moved = true;
-	uint32_t i;
 
 	while (moved) {
 		moved = false;
-		for (i = 0; i < 2 * flood_running->links; i++)
+		for (uint32_t i = 0; i < 2 * flood_running->links; i++)
 			moved |= settle_one(i / 2, i % 2);
 	}
 }
@@ -402,16 +392,14 @@ void flood_reach(uint32_t router)
 
 void flood_restart(uint32_t router, int step)
 {
-	uint32_t i, end;
-
 	stop(router);
-	for (i = 0; i < flood_running->links; i++)
-		for (end = 0; end < 2; end++)
+	for (uint32_t i = 0; i < flood_running->links; i++)
+		for (uint32_t end = 0; end < 2; end++)
 			if (is_end(i, router))
 				link_down(i, end);
 	flood.router[router].epoch += (uint32_t)step;
 	start(router);
-	for (i = 0; i < flood_running->links; i++)
+	for (uint32_t i = 0; i < flood_running->links; i++)
 		if (is_end(i, router))
 			link_up(i);
 	settle();
@@ -419,10 +407,8 @@ void flood_restart(uint32_t router, int step)
 
 void flood_kill(uint32_t router)
 {
-	uint32_t i;
-
 	stop(router);
-	for (i = 0; i < flood_running->links; i++)
+	for (uint32_t i = 0; i < flood_running->links; i++)
 		if (is_end(i, router))
 			queue_clear(&flood.queue[i][flood_running->end[i][1] == router]);
 }
@@ -480,28 +466,24 @@ bool flood_is_quiet(void)
 
 static void deliver_all(void)
 {
-	uint32_t i;
-
 	while (!flood_is_quiet() && !flood.wrong)
-		for (i = 0; i < 2 * flood_running->links; i++)
+		for (uint32_t i = 0; i < 2 * flood_running->links; i++)
 			if (flood.queue[i / 2][i % 2].count)
 				flood_deliver(i / 2, i % 2, false);
 }
 
 void flood_begin(const struct flood_run *run)
 {
-	uint32_t i;
-
 	memset(&flood, 0, sizeof(flood));
 	flood_running = run;
 	flood.now = BEGIN;
-	for (i = 0; i < run->routers; i++) {
+	for (uint32_t i = 0; i < run->routers; i++) {
 		flood.router[i].epoch = 10;
 		start(i);
 	}
-	for (i = 0; i < run->links; i++)
+	for (uint32_t i = 0; i < run->links; i++)
 		link_up(i);
-	for (i = 0; i < 5; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		deliver_all();
 		flood_second();
 	}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include "run.h"
 
@@ -17,31 +16,6 @@ static struct {
 	unsigned int searches, mutants, bad;
 	uint64_t states;
 } total;
-
-static double seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static void print_wrong(unsigned int wrong)
-{
-	const char *between = "";
-	unsigned int i;
-
-	for (i = 0; program->wrong[i]; i++) {
-		if (!(wrong & 1u << i))
-			continue;
-		printf("%s%s", between, program->wrong[i]);
-		between = ", ";
-	}
-	if (wrong & XPL_WRONG_SEARCH)
-		printf("%sthe search is at its end", between);
-	if (!wrong)
-		printf("nothing");
-}
 
 static void search(const struct xrt_run *run, struct xpl_found *found)
 {
@@ -60,15 +34,15 @@ static bool is_chosen(const struct xrt_run *run)
 
 static void explore(const struct xrt_run *run)
 {
-	const double from = seconds();
+	const double from = xpl_seconds();
 	struct xpl_found found;
+	char text[512];
 
 	search(run, &found);
 	if (found.wrong || options.verbose) {
-		printf("%s: ", run->name);
-		print_wrong(found.wrong);
-		printf(": %llu states, %.2f s\n", (unsigned long long)found.states,
-		       seconds() - from);
+		printf("%s: %s: %llu states, %.2f s\n", run->name,
+		       xpl_words(program->wrong, found.wrong, text, sizeof(text)),
+		       (unsigned long long)found.states, xpl_seconds() - from);
 	}
 	if (!found.wrong)
 		return;
@@ -78,27 +52,27 @@ static void explore(const struct xrt_run *run)
 
 static void mutate(unsigned int mutant)
 {
-	const double from = seconds();
+	const double from = xpl_seconds();
 	struct xpl_found found = {0};
 	const struct xrt_run *run = NULL;
-	unsigned int i;
+	char text[512];
 
 	program->mutant_use(mutant);
-	for (i = 0; i < program->count && !found.wrong; i++) {
+	for (unsigned int i = 0; i < program->count && !found.wrong; i++) {
 		run = &program->runs[i];
 		if (is_chosen(run) && program->mutant_fits(mutant, run->run))
 			search(run, &found);
 	}
 	printf("fault: %s\n    ", program->mutant(mutant));
 	if (run && found.wrong) {
-		printf("%s: ", run->name);
-		print_wrong(found.wrong);
+		printf("%s: %s", run->name,
+		       xpl_words(program->wrong, found.wrong, text, sizeof(text)));
 	} else {
 		printf("SURVIVES");
 		total.bad++;
 	}
 	printf(" (%llu states, %.2f s)\n", (unsigned long long)found.states,
-	       seconds() - from);
+	       xpl_seconds() - from);
 	if (found.wrong && options.verbose)
 		xpl_tell();
 	total.mutants++;
@@ -132,8 +106,7 @@ static bool read_options(int argc, char **argv)
 
 int xrt_main(const struct xrt_program *of, int argc, char **argv)
 {
-	const double from = seconds();
-	unsigned int i;
+	const double from = xpl_seconds();
 
 	program = of;
 	if (!read_options(argc, argv)) {
@@ -148,14 +121,14 @@ int xrt_main(const struct xrt_program *of, int argc, char **argv)
 		return 2;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	for (i = 0; !options.mutate && i < program->count; i++)
+	for (unsigned int i = 0; !options.mutate && i < program->count; i++)
 		if (is_chosen(&program->runs[i]))
 			explore(&program->runs[i]);
-	for (i = 0; options.mutate && program->mutant(i); i++)
+	for (unsigned int i = 0; options.mutate && program->mutant(i); i++)
 		if (!options.fault || strstr(program->mutant(i), options.fault))
 			mutate(i);
 	printf("%u faults, %u searches: %llu states, %.1f s; %u not as expected\n",
 	       total.mutants, total.searches, (unsigned long long)total.states,
-	       seconds() - from, total.bad);
+	       xpl_seconds() - from, total.bad);
 	return total.bad || !total.searches;
 }

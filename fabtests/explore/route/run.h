@@ -14,7 +14,7 @@ struct xrt_run {
 
 struct xrt_program {
 	const char *usage;
-	const char *const *wrong; /* texts of bits, NULL behind the last one */
+	const char *const *wrong; /* xpl_words */
 	const struct xrt_run *runs;
 	unsigned int count;
 	/* By number; NULL: there is none any more. */

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <sys/wait.h>
 #include "model.h"
@@ -22,37 +21,17 @@ static struct total {
 	uint64_t searches, states, runs, bad, mutants;
 } total;
 
-int __real_clock_gettime(clockid_t clock, struct timespec *now);
-
-static double seconds(void)
+static const char *words(unsigned int wrong, char text[512])
 {
-	struct timespec now;
-
-	__real_clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-const char *xrp_wrong_text(unsigned int wrong, char *text, size_t size)
-{
-	static const char *const texts[] = {
+	static const char *const names[31] = {
 		"an operation does not end",	 "an operation ends twice",
 		"an end is not reported",	 "more Calls than credits",
 		"a Reply reaches another Call",	 "other bytes than were sent",
 		"a completion before the fence", "no receive for what arrives",
 		"an error without a reason",	 "a message that must not be sent",
-		"messages out of order",	 "regions are left",
-	};
-	size_t i, len = 0;
+		"messages out of order",	 "regions are left"};
 
-	snprintf(text, size, "nothing");
-	for (i = 0; i < sizeof(texts) / sizeof(texts[0]) && len < size; i++)
-		if (wrong & 1u << i)
-			len += (size_t)snprintf(text + len, size - len, "%s%s",
-						len ? ", " : "", texts[i]);
-	if (wrong & XPL_WRONG_SEARCH && len < size)
-		snprintf(text + len, size - len, "%sthe search is at its end",
-			 len ? ", " : "");
-	return text;
+	return xpl_words(names, wrong, text, 512);
 }
 
 static bool is_chosen(const struct scenario *scenario)
@@ -69,7 +48,7 @@ static void add(const struct xpl_found *found)
 
 static void explore(const struct scenario *scenario)
 {
-	const double from = seconds();
+	const double from = xpl_seconds();
 	struct xpl_found found;
 	char text[512];
 
@@ -77,9 +56,8 @@ static void explore(const struct scenario *scenario)
 	add(&found);
 	if (found.wrong || options.verbose)
 		printf("%-48s %s: %llu states, %llu runs, %.2f s\n", scenario->name,
-		       xrp_wrong_text(found.wrong, text, sizeof(text)),
-		       (unsigned long long)found.states, (unsigned long long)found.runs,
-		       seconds() - from);
+		       words(found.wrong, text), (unsigned long long)found.states,
+		       (unsigned long long)found.runs, xpl_seconds() - from);
 	if (!found.wrong)
 		return;
 	total.bad++;
@@ -91,12 +69,11 @@ static void mutate(unsigned int mutant)
 {
 	const struct scenario *scenario;
 	struct xpl_found found = {0};
-	const double from = seconds();
+	const double from = xpl_seconds();
 	char text[512];
-	unsigned int i;
 
 	xrp_mutant_use(mutant);
-	for (i = 0; !found.wrong && (scenario = xrp_scenario_at(i)); i++) {
+	for (unsigned int i = 0; !found.wrong && (scenario = xrp_scenario_at(i)); i++) {
 		if (!is_chosen(scenario) || !xrp_mutant_fits(mutant, scenario))
 			continue;
 		xpl_search_first(scenario, 0, &found);
@@ -106,15 +83,14 @@ static void mutate(unsigned int mutant)
 		if (found.wrong)
 			printf("fault: %s\n    %s: %s (%.2f s)\n",
 			       xrp_mutant_name(mutant), scenario->name,
-			       xrp_wrong_text(found.wrong, text, sizeof(text)),
-			       seconds() - from);
+			       words(found.wrong, text), xpl_seconds() - from);
 	}
 	xrp_mutant_end();
 	total.mutants++;
 	total.bad += !found.wrong;
 	if (!found.wrong)
 		printf("fault: %s\n    SURVIVES (%.2f s)\n", xrp_mutant_name(mutant),
-		       seconds() - from);
+		       xpl_seconds() - from);
 }
 
 static const char usage[] =
@@ -129,12 +105,12 @@ static const char usage[] =
 static void run(unsigned int first)
 {
 	const struct scenario *scenario;
-	unsigned int i;
 
-	for (i = first; !options.mutate && (scenario = xrp_scenario_at(i)); i += JOBS)
+	for (unsigned int i = first; !options.mutate && (scenario = xrp_scenario_at(i));
+	     i += JOBS)
 		if (is_chosen(scenario) && (!scenario->is_large || options.only))
 			explore(scenario);
-	for (i = first; options.mutate && xrp_mutant_name(i); i += JOBS)
+	for (unsigned int i = first; options.mutate && xrp_mutant_name(i); i += JOBS)
 		mutate(i);
 }
 
@@ -143,13 +119,12 @@ static bool run_all(void)
 {
 	struct total sum = {0}, one;
 	bool good = true;
-	unsigned int i;
 	int fds[2], status;
 	pid_t pid;
 
 	if (pipe(fds))
 		return false;
-	for (i = 0; i < JOBS; i++) {
+	for (unsigned int i = 0; i < JOBS; i++) {
 		pid = fork();
 		if (pid < 0)
 			return false;
@@ -158,7 +133,7 @@ static bool run_all(void)
 		run(i);
 		_exit(write(fds[1], &total, sizeof(total)) != sizeof(total));
 	}
-	for (i = 0; i < JOBS; i++) {
+	for (unsigned int i = 0; i < JOBS; i++) {
 		if (wait(&status) < 0 || status ||
 		    read(fds[0], &one, sizeof(one)) != sizeof(one)) {
 			good = false;
@@ -176,7 +151,7 @@ static bool run_all(void)
 
 int main(int argc, char **argv)
 {
-	const double from = seconds();
+	const double from = xpl_seconds();
 	bool good;
 	int option;
 
@@ -201,7 +176,7 @@ int main(int argc, char **argv)
 	       "as "
 	       "expected\n",
 	       (unsigned long long)total.searches, (unsigned long long)total.states,
-	       (unsigned long long)total.runs, seconds() - from,
+	       (unsigned long long)total.runs, xpl_seconds() - from,
 	       (unsigned long long)total.bad);
 	if (!good)
 		printf("not all processes ended well\n");

@@ -30,11 +30,10 @@ static size_t save(void *to, size_t size)
 	const size_t all = sizeof(xrp_program) + sizeof(xrp_world) +
 			   sizeof(xrp_mutant_state) + scr_save(NULL, 0);
 	char *at = to;
-	size_t i;
 
 	if (size < all)
 		return all;
-	for (i = 0; i < OWN; at += own[i++].size)
+	for (size_t i = 0; i < OWN; at += own[i++].size)
 		memcpy(at, own[i].at, own[i].size);
 	scr_save(at, size - (size_t)(at - (char *)to));
 	return all;
@@ -43,9 +42,8 @@ static size_t save(void *to, size_t size)
 static void restore(const void *from)
 {
 	const char *at = from;
-	size_t i;
 
-	for (i = 0; i < OWN; at += own[i++].size)
+	for (size_t i = 0; i < OWN; at += own[i++].size)
 		memcpy(own[i].at, at, own[i].size);
 	scr_restore(at);
 }
@@ -70,9 +68,7 @@ static bool overtakes(const struct scr_held_item *item, const struct scr_held_it
 
 static bool may_go(const struct scr_held_item *items, unsigned int i)
 {
-	unsigned int first;
-
-	for (first = 0; first < i; first++)
+	for (unsigned int first = 0; first < i; first++)
 		if (!overtakes(&items[i], &items[first]))
 			return false;
 	return true;
@@ -83,17 +79,16 @@ static struct xpl_choice let_go(unsigned int i, const struct scr_held_item *item
 {
 	return (struct xpl_choice){
 		.word = {CHOICE_LET_GO, i, item->what | (uint64_t)item->op << 32,
-			 item->len << 1 | (item->fid != &xrp_world_lower(0)->fid)},
-	};
+			 item->len << 1 | (item->fid != &xrp_world_lower(0)->fid)}};
 }
 
 static uint32_t choices(struct xpl_choice *to, uint32_t max)
 {
 	struct scr_held_item items[HELD_MAX];
-	unsigned int i;
 	uint32_t count = 0;
 
-	for (i = 0; i < HELD_MAX && scr_held_at(i, &items[i]) && count < max; i++)
+	for (unsigned int i = 0; i < HELD_MAX && scr_held_at(i, &items[i]) && count < max;
+	     i++)
 		if (may_go(items, i))
 			to[count++] = let_go(i, &items[i]);
 	if (xrp_running->breaks && !xrp_program.broken && count < max)
@@ -148,9 +143,8 @@ static bool is_needed(unsigned int side, enum step step)
 	const struct plan_side *plan = &xrp_running->side[side];
 	const struct plan_side *peer = &xrp_running->side[!side];
 	bool cancels = false;
-	unsigned int i;
 
-	for (i = 0; i < CALLS; i++)
+	for (unsigned int i = 0; i < CALLS; i++)
 		cancels |= plan->call[i].cancel;
 	switch (step) {
 	case STEP_CALL:
@@ -190,10 +184,9 @@ static void choose_steps(void)
 		"0 shuts down",
 		"1 shuts down",
 	};
-	unsigned int i;
 
 	model.steps = 0;
-	for (i = 0; i < SIDES * STEPS; i++) {
+	for (unsigned int i = 0; i < SIDES * STEPS; i++) {
 		if (!is_needed(i % SIDES, (enum step)(i / SIDES)))
 			continue;
 		steps[model.steps].side = i % SIDES;
@@ -251,20 +244,18 @@ static void tell(const struct xpl_choice *choice)
 
 void xrp_model_open(void)
 {
-	model = (struct xpl_model){
-		.save = save,
-		.restore = restore,
-		.tidy = tidy,
-		.begin = begin,
-		.choices = choices,
-		.apply = apply,
-		.step_name = names,
-		.step = step,
-		.check = check,
-		.check_end = xrp_program_end,
-		.outcome_hash = outcome_hash,
-		.tell = tell,
-	};
+	model = (struct xpl_model){.save = save,
+				   .restore = restore,
+				   .tidy = tidy,
+				   .begin = begin,
+				   .choices = choices,
+				   .apply = apply,
+				   .step_name = names,
+				   .step = step,
+				   .check = check,
+				   .check_end = xrp_program_end,
+				   .outcome_hash = outcome_hash,
+				   .tell = tell};
 	xrp_world_open();
 	xpl_open(&model);
 	start = xpl_state_push();

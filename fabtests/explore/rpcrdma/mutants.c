@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <string.h>
 #include "mutants.h"
 #include "call/call.h"
+#include "wrap.h"
 
 enum mutant {
 	CREDIT_TWICE,
@@ -32,13 +32,8 @@ static bool is(enum mutant which)
 
 /* ---- credits ---- */
 
-void __real_rpr_call_reply(struct rpr_call *call, const struct rpr_header *header,
-			   struct rpr_rx *rx, const uint8_t *bytes, size_t len);
-void __wrap_rpr_call_reply(struct rpr_call *call, const struct rpr_header *header,
-			   struct rpr_rx *rx, const uint8_t *bytes, size_t len);
-
-void __wrap_rpr_call_reply(struct rpr_call *call, const struct rpr_header *header,
-			   struct rpr_rx *rx, const uint8_t *bytes, size_t len)
+WRAP(void, rpr_call_reply, struct rpr_call *call, const struct rpr_header *header,
+     struct rpr_rx *rx, const uint8_t *bytes, size_t len)
 {
 	struct rpr_ep *ep = call->send.ep;
 	struct rpr_header other = *header;
@@ -56,10 +51,7 @@ void xrp_mutant_opened(struct rpr_ep *ep)
 		ep->credit = ep->calls_max;
 }
 
-bool __real_rpr_call_cancel(struct rpr_ep *ep, void *context);
-bool __wrap_rpr_call_cancel(struct rpr_ep *ep, void *context);
-
-bool __wrap_rpr_call_cancel(struct rpr_ep *ep, void *context)
+WRAP(bool, rpr_call_cancel, struct rpr_ep *ep, void *context)
 {
 	const bool cancelled = __real_rpr_call_cancel(ep, context);
 
@@ -68,10 +60,7 @@ bool __wrap_rpr_call_cancel(struct rpr_ep *ep, void *context)
 	return cancelled;
 }
 
-void __real_rpr_call_late(struct rpr_ep *ep);
-void __wrap_rpr_call_late(struct rpr_ep *ep);
-
-void __wrap_rpr_call_late(struct rpr_ep *ep)
+WRAP(void, rpr_call_late, struct rpr_ep *ep)
 {
 	if (!is(CREDIT_LATE))
 		__real_rpr_call_late(ep);
@@ -81,23 +70,15 @@ void __wrap_rpr_call_late(struct rpr_ep *ep)
 
 static struct rpr_ep *inbound; /* whose message is looked at */
 
-void __real_rpr_inbound(struct rpr_ep *ep, struct rpr_rx *rx);
-void __wrap_rpr_inbound(struct rpr_ep *ep, struct rpr_rx *rx);
-
-void __wrap_rpr_inbound(struct rpr_ep *ep, struct rpr_rx *rx)
+WRAP(void, rpr_inbound, struct rpr_ep *ep, struct rpr_rx *rx)
 {
 	inbound = ep;
 	__real_rpr_inbound(ep, rx);
 	inbound = NULL;
 }
 
-bool __real_rpr_message_parse(const void *bytes, size_t len, uint32_t *xid,
-			      enum rpr_direction *direction);
-bool __wrap_rpr_message_parse(const void *bytes, size_t len, uint32_t *xid,
-			      enum rpr_direction *direction);
-
-bool __wrap_rpr_message_parse(const void *bytes, size_t len, uint32_t *xid,
-			      enum rpr_direction *direction)
+WRAP(bool, rpr_message_parse, const void *bytes, size_t len, uint32_t *xid,
+     enum rpr_direction *direction)
 {
 	const bool good = __real_rpr_message_parse(bytes, len, xid, direction);
 
@@ -108,11 +89,8 @@ bool __wrap_rpr_message_parse(const void *bytes, size_t len, uint32_t *xid,
 
 /* ---- memory ---- */
 
-void __real_rpr_mem_fence(struct rpr_mem *mem);
-void __wrap_rpr_mem_fence(struct rpr_mem *mem);
-
 /* It is closed when the Call's slot is given back. */
-void __wrap_rpr_mem_fence(struct rpr_mem *mem)
+WRAP(void, rpr_mem_fence, struct rpr_mem *mem)
 {
 	if (!is(FENCE))
 		__real_rpr_mem_fence(mem);
@@ -131,10 +109,7 @@ static bool has_call(const struct rpr_rx *rx)
 	       direction == RPR_CALL;
 }
 
-void __real_rpr_rx_put(struct rpr_rx *rx);
-void __wrap_rpr_rx_put(struct rpr_rx *rx);
-
-void __wrap_rpr_rx_put(struct rpr_rx *rx)
+WRAP(void, rpr_rx_put, struct rpr_rx *rx)
 {
 	if (is(RECEIVE_LATE) && !xrp_mutant_state.late && has_call(rx))
 		xrp_mutant_state.late = rx;
@@ -144,19 +119,14 @@ void __wrap_rpr_rx_put(struct rpr_rx *rx)
 
 static bool is_replying(const struct rpr_ep *ep)
 {
-	size_t i;
-
-	for (i = 0; i < ep->serve_slots; i++)
+	for (size_t i = 0; i < ep->serve_slots; i++)
 		if (ep->serves[i].state != RPR_SERVE_FREE)
 			return true;
 	return false;
 }
 
-void __real_rpr_progress_locked(struct rpr_domain *domain);
-void __wrap_rpr_progress_locked(struct rpr_domain *domain);
-
 /* The Reply's Send is over. */
-void __wrap_rpr_progress_locked(struct rpr_domain *domain)
+WRAP(void, rpr_progress_locked, struct rpr_domain *domain)
 {
 	struct rpr_rx *late = xrp_mutant_state.late;
 
@@ -167,10 +137,7 @@ void __wrap_rpr_progress_locked(struct rpr_domain *domain)
 	__real_rpr_rx_put(late);
 }
 
-void __real_rpr_flush(struct rpr_ep *ep);
-void __wrap_rpr_flush(struct rpr_ep *ep);
-
-void __wrap_rpr_flush(struct rpr_ep *ep)
+WRAP(void, rpr_flush, struct rpr_ep *ep)
 {
 	if (!is(RECEIVE_LEFT))
 		__real_rpr_flush(ep);
@@ -178,12 +145,9 @@ void __wrap_rpr_flush(struct rpr_ep *ep)
 
 /* ---- the order of operations ---- */
 
-void __real_rpr_serve_write(struct rpr_serve *serve, struct rpr_item *item);
-void __wrap_rpr_serve_write(struct rpr_serve *serve, struct rpr_item *item);
-
 static struct rpr_item *held_write;
 
-void __wrap_rpr_serve_write(struct rpr_serve *serve, struct rpr_item *item)
+WRAP(void, rpr_serve_write, struct rpr_serve *serve, struct rpr_item *item)
 {
 	if (is(RESULT_LATE))
 		held_write = item;
@@ -191,10 +155,7 @@ void __wrap_rpr_serve_write(struct rpr_serve *serve, struct rpr_item *item)
 		__real_rpr_serve_write(serve, item);
 }
 
-void __real_rpr_serve_reply(struct rpr_serve *serve);
-void __wrap_rpr_serve_reply(struct rpr_serve *serve);
-
-void __wrap_rpr_serve_reply(struct rpr_serve *serve)
+WRAP(void, rpr_serve_reply, struct rpr_serve *serve)
 {
 	struct rpr_item *item = held_write;
 
@@ -204,10 +165,7 @@ void __wrap_rpr_serve_reply(struct rpr_serve *serve)
 		__real_rpr_serve_write(serve, item);
 }
 
-void __real_rpr_call_start(struct rpr_call *call);
-void __wrap_rpr_call_start(struct rpr_call *call);
-
-void __wrap_rpr_call_start(struct rpr_call *call)
+WRAP(void, rpr_call_start, struct rpr_call *call)
 {
 	if (is(SEND_EARLY))
 		call->at_reply = false;
@@ -216,21 +174,15 @@ void __wrap_rpr_call_start(struct rpr_call *call)
 
 /* ---- wrap mode: messages in Replies ---- */
 
-void __real_rpr_call_over(struct rpr_call *call);
-void __wrap_rpr_call_over(struct rpr_call *call);
-
 /* A Reply without a message does not come here. */
-void __wrap_rpr_call_over(struct rpr_call *call)
+WRAP(void, rpr_call_over, struct rpr_call *call)
 {
 	if (is(MESSAGE_CREDIT))
 		call->send.ep->outstanding--;
 	__real_rpr_call_over(call);
 }
 
-void __real_rpr_arrive(struct rpr_arrival *arrival);
-void __wrap_rpr_arrive(struct rpr_arrival *arrival);
-
-void __wrap_rpr_arrive(struct rpr_arrival *arrival)
+WRAP(void, rpr_arrive, struct rpr_arrival *arrival)
 {
 	struct rpr_ep *ep = arrival->ep;
 

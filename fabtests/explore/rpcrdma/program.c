@@ -28,16 +28,14 @@ static bool prepare(unsigned int side, unsigned int number)
 	struct memory *memory = xrp_world.end[side].memory;
 	const struct plan_call *plan = xrp_plan_of(side, number);
 	const bool result = plan->kind == KIND_RESULT;
-	const struct iovec iov = {
-		.iov_base = result ? memory->result[number] : memory->reply_at[number],
-		.iov_len = result ? CHUNK_LEN : LONG_LEN,
-	};
+	const struct iovec iov = {.iov_base = result ? memory->result[number]
+						     : memory->reply_at[number],
+				  .iov_len = result ? CHUNK_LEN : LONG_LEN};
 	const struct fi_msg msg = {
 		.msg_iov = &iov,
 		.iov_count = 1,
 		.context = context_of(result ? CONTEXT_RESULT : CONTEXT_REPLY_AT, number),
-		.data = plan->xid,
-	};
+		.data = plan->xid};
 	struct call_state *call = &xrp_program.side[side].call[number];
 	ssize_t ret;
 
@@ -62,12 +60,10 @@ static ssize_t send_call(unsigned int side, unsigned int number)
 		{memory->call[number], xrp_call_len(plan)},
 		{memory->call_item[number], CHUNK_LEN},
 	};
-	const struct fi_msg msg = {
-		.msg_iov = iov,
-		.iov_count = ddp ? 2 : 1,
-		.context = context_of(CONTEXT_CALL, number),
-		.data = ddp ? 2 : 0,
-	};
+	const struct fi_msg msg = {.msg_iov = iov,
+				   .iov_count = ddp ? 2 : 1,
+				   .context = context_of(CONTEXT_CALL, number),
+				   .data = ddp ? 2 : 0};
 
 	xrp_make_call(memory->call[number], side, number);
 	memset(memory->call_item[number], xrp_serial_of(side, number), CHUNK_LEN);
@@ -130,12 +126,10 @@ static ssize_t send_reply(unsigned int side, unsigned int number)
 		{memory->reply[number], xrp_reply_len(plan)},
 		{memory->reply_item[number], CHUNK_LEN},
 	};
-	const struct fi_msg msg = {
-		.msg_iov = iov,
-		.iov_count = ddp ? 2 : 1,
-		.context = context_of(CONTEXT_REPLY, number),
-		.data = ddp ? 2 : 0,
-	};
+	const struct fi_msg msg = {.msg_iov = iov,
+				   .iov_count = ddp ? 2 : 1,
+				   .context = context_of(CONTEXT_REPLY, number),
+				   .data = ddp ? 2 : 0};
 
 	xrp_make_reply(memory->reply[number], !side, number);
 	memset(memory->reply_item[number], xrp_serial_of(!side, number), CHUNK_LEN);
@@ -246,16 +240,13 @@ bool xrp_program_step(unsigned int side, enum step step)
 
 void xrp_program_begin(const struct scenario *scenario)
 {
-	unsigned int side;
-	size_t i;
-
 	xrp_running = scenario;
 	memset(&xrp_program, 0, sizeof(xrp_program));
 	xrp_wire_begin(scenario);
 	xpl_heap_use(true);
-	for (side = 0; side < SIDES; side++)
-		for (i = scenario->side[side].late; i < scenario->side[side].receives;
-		     i++)
+	for (unsigned int side = 0; side < SIDES; side++)
+		for (size_t i = scenario->side[side].late;
+		     i < scenario->side[side].receives; i++)
 			xrp_post_receive(side, xrp_program.side[side].receives++);
 	xpl_heap_use(false);
 }

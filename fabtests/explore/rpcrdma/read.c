@@ -36,11 +36,10 @@ static struct call_state *holder(unsigned int side, unsigned int number)
 {
 	struct side_state *state = &xrp_program.side[side];
 	const uint32_t xid = xrp_plan_of(side, number)->xid;
-	unsigned int i;
 
 	if (!state->call[number].cancelled)
 		return &state->call[number];
-	for (i = 0; i < CALLS; i++)
+	for (unsigned int i = 0; i < CALLS; i++)
 		if (xrp_plan_of(side, i)->xid == xid && state->call[i].accepted &&
 		    !xrp_is_over(&state->call[i]))
 			return &state->call[i];
@@ -169,9 +168,8 @@ static bool is_explained(unsigned int side, const struct fi_cq_err_entry *err)
 static void take_lost(unsigned int side, uint64_t xid)
 {
 	struct side_state *state = &xrp_program.side[side];
-	unsigned int i;
 
-	for (i = 0; i < CALLS; i++)
+	for (unsigned int i = 0; i < CALLS; i++)
 		if (xrp_plan_of(side, i)->xid == xid && state->call[i].accepted &&
 		    !xrp_is_over(&state->call[i])) {
 			xrp_twice(&state->call[i].answers);

@@ -73,7 +73,4 @@ enum wrong {
 	WRONG_MEMORY = 1 << 11, /* regions are left when all is over */
 };
 
-/* In words. */
-const char *xrp_wrong_text(unsigned int wrong, char *text, size_t size);
-
 #endif

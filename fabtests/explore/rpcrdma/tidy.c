@@ -148,10 +148,9 @@ static void tidy_queue(struct crn_cq *cq)
 void xrp_world_tidy(void)
 {
 	struct rpr_ep *ep;
-	unsigned int i;
 
 	scr_held_sort();
-	for (i = 0; i < SIDES; i++) {
+	for (unsigned int i = 0; i < SIDES; i++) {
 		ep = rpr_ep_of(xrp_world.end[i].ep);
 		memset(&ep->stats, 0, sizeof(ep->stats));
 		tidy_calls(ep);

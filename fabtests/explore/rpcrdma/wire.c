@@ -5,6 +5,7 @@
 #include "script/world.h"
 #include "objects.h"
 #include "program.h"
+#include "wrap.h"
 
 static struct scr_ep *lower(unsigned int side)
 {
@@ -54,10 +55,10 @@ static enum sort sort_of(struct message *message)
 
 static void gather(struct message *message, const struct scr_work *work, size_t len)
 {
-	size_t i, part;
+	size_t part;
 
 	memset(message, 0, sizeof(*message));
-	for (i = 0; i < work->iov_count && message->len < len; i++) {
+	for (size_t i = 0; i < work->iov_count && message->len < len; i++) {
 		part = CRN_MIN(work->iov[i].iov_len, len - message->len);
 		memcpy(message->bytes + message->len, work->iov[i].iov_base, part);
 		message->len += part;
@@ -77,11 +78,9 @@ static void keep(struct call_state *call, const struct rpr_seg *seg)
 
 static void keep_handles(struct call_state *call, const struct rpr_header *header)
 {
-	uint32_t i;
-
-	for (i = 0; i < header->read_count; i++)
+	for (uint32_t i = 0; i < header->read_count; i++)
 		keep(call, &header->read[i].seg);
-	for (i = 0; i < header->write_count; i++)
+	for (uint32_t i = 0; i < header->write_count; i++)
 		keep(call, &header->write[i].seg[0]);
 	if (header->has_reply)
 		keep(call, &header->reply.seg[0]);
@@ -113,10 +112,7 @@ static void reply_posted(unsigned int side, const struct message *message)
 		note(WRONG_WIRE);
 }
 
-void __real_scr_work_start(struct scr_work *work);
-void __wrap_scr_work_start(struct scr_work *work);
-
-void __wrap_scr_work_start(struct scr_work *work)
+WRAP(void, scr_work_start, struct scr_work *work)
 {
 	const unsigned int side = side_of(work->ep);
 	struct message message;
@@ -149,11 +145,8 @@ static void received(unsigned int side, const struct message *message)
 		wire->limit = CRN_MAX(message->header.credit, 1U);
 }
 
-void __real_scr_work_report(struct scr_work *work);
-void __wrap_scr_work_report(struct scr_work *work);
-
 /* From here on the layer knows. */
-void __wrap_scr_work_report(struct scr_work *work)
+WRAP(void, scr_work_report, struct scr_work *work)
 {
 	struct message message;
 
@@ -186,9 +179,7 @@ static bool is_open(const struct scr_domain *domain, uint32_t handle)
 
 static void check_fence(unsigned int side, const struct call_state *call)
 {
-	unsigned int i;
-
-	for (i = 0; i < call->handles; i++)
+	for (unsigned int i = 0; i < call->handles; i++)
 		if (is_open(lower(side)->domain, call->handle[i]))
 			note(WRONG_FENCE);
 }
@@ -200,12 +191,11 @@ static struct call_state *answered_call(struct side_state *state, const uint8_t 
 {
 	enum rpr_direction direction;
 	uint32_t xid;
-	unsigned int i;
 
 	if (xrp_running->wrap || !rpr_message_parse(reply, 8, &xid, &direction) ||
 	    direction != RPR_REPLY)
 		return NULL;
-	for (i = 0; i < CALLS; i++)
+	for (unsigned int i = 0; i < CALLS; i++)
 		if (xrp_running->side[side].call[i].xid == xid &&
 		    state->call[i].accepted && !state->call[i].answers)
 			return &state->call[i];
@@ -219,7 +209,6 @@ static void reports(unsigned int side, const void *context, const void *buf, boo
 	struct side_state *state = &xrp_program.side[side];
 	const unsigned int number = context_number(context);
 	const struct call_state *call = NULL;
-	unsigned int i;
 
 	switch (context_kind(context)) {
 	case CONTEXT_CALL:
@@ -233,7 +222,7 @@ static void reports(unsigned int side, const void *context, const void *buf, boo
 	case CONTEXT_RECEIVE:
 		if (!failed)
 			call = answered_call(state, buf, side);
-		for (i = 0; failed && data && i < CALLS; i++)
+		for (unsigned int i = 0; failed && data && i < CALLS; i++)
 			if (xrp_running->side[side].call[i].xid == data &&
 			    state->call[i].accepted && !state->call[i].answers)
 				call = &state->call[i];
@@ -254,10 +243,7 @@ static unsigned int side_of_cq(const struct crn_cq *cq)
 	return side;
 }
 
-void __real_crn_cq_write(struct crn_cq *cq, const struct crn_cq_comp *comp);
-void __wrap_crn_cq_write(struct crn_cq *cq, const struct crn_cq_comp *comp);
-
-void __wrap_crn_cq_write(struct crn_cq *cq, const struct crn_cq_comp *comp)
+WRAP(void, crn_cq_write, struct crn_cq *cq, const struct crn_cq_comp *comp)
 {
 	const unsigned int side = side_of_cq(cq);
 
@@ -266,13 +252,8 @@ void __wrap_crn_cq_write(struct crn_cq *cq, const struct crn_cq_comp *comp)
 	__real_crn_cq_write(cq, comp);
 }
 
-void __real_crn_cq_write_err(struct crn_cq *cq, const struct fi_cq_err_entry *err,
-			     fi_addr_t src_addr);
-void __wrap_crn_cq_write_err(struct crn_cq *cq, const struct fi_cq_err_entry *err,
-			     fi_addr_t src_addr);
-
-void __wrap_crn_cq_write_err(struct crn_cq *cq, const struct fi_cq_err_entry *err,
-			     fi_addr_t src_addr)
+WRAP(void, crn_cq_write_err, struct crn_cq *cq, const struct fi_cq_err_entry *err,
+     fi_addr_t src_addr)
 {
 	const unsigned int side = side_of_cq(cq);
 
@@ -285,9 +266,7 @@ void __wrap_crn_cq_write_err(struct crn_cq *cq, const struct fi_cq_err_entry *er
 
 void xrp_wire_begin(const struct scenario *scenario)
 {
-	unsigned int side;
-
-	for (side = 0; side < SIDES; side++)
+	for (unsigned int side = 0; side < SIDES; side++)
 		xrp_program.side[side].wire.limit = 1;
 	xrp_program.calling = CALLS;
 }
@@ -300,9 +279,7 @@ void xrp_wire_calls(unsigned int side, unsigned int call)
 
 unsigned int xrp_wire_check(void)
 {
-	unsigned int side;
-
-	for (side = 0; side < SIDES; side++)
+	for (unsigned int side = 0; side < SIDES; side++)
 		if (!crn_list_empty(&lower(side)->incoming))
 			return WRONG_RECEIVE;
 	return 0;

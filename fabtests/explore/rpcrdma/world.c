@@ -11,6 +11,7 @@
 #include "objects.h"
 #include "search.h"
 #include "world.h"
+#include "wrap.h"
 
 #define PLUGINS "../script/.libs" /* from this program's folder */
 #define INLINE "1024"
@@ -31,11 +32,6 @@ struct fi_provider *scr_tested_ini(void)
  * and infos, which the library would free, stay until the process ends. */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 void __wrap_fi_freeinfo(void *info);
-int __real_fi_getinfo(uint32_t version, const char *node, const char *service,
-		      uint64_t flags, const struct fi_info *hints, struct fi_info **info);
-int __wrap_fi_getinfo(uint32_t version, const char *node, const char *service,
-		      uint64_t flags, const struct fi_info *hints, struct fi_info **info);
-
 /* A connection that ends is one of thousands. */
 int __wrap_fi_log_enabled(const struct fi_provider *prov, enum fi_log_level level,
 			  enum fi_log_subsys subsys);
@@ -57,8 +53,8 @@ void __wrap_fi_freeinfo(void *info)
 }
 
 /* Nor does it free what it was given from this heap. */
-int __wrap_fi_getinfo(uint32_t version, const char *node, const char *service,
-		      uint64_t flags, const struct fi_info *hints, struct fi_info **info)
+WRAP(int, fi_getinfo, uint32_t version, const char *node, const char *service,
+     uint64_t flags, const struct fi_info *hints, struct fi_info **info)
 {
 	int ret;
 
@@ -72,10 +68,7 @@ int __wrap_fi_getinfo(uint32_t version, const char *node, const char *service,
  * should not: without them a search finds where one is posted too late. */
 #define SPARE 2u
 
-int __real_rpr_conn_make(struct rpr_ep *ep);
-int __wrap_rpr_conn_make(struct rpr_ep *ep);
-
-int __wrap_rpr_conn_make(struct rpr_ep *ep)
+WRAP(int, rpr_conn_make, struct rpr_ep *ep)
 {
 	const int ret = __real_rpr_conn_make(ep);
 
@@ -143,8 +136,6 @@ static void end_open(struct end *end)
 
 void xrp_world_open(void)
 {
-	unsigned int i;
-
 	scr_begin();
 	find_plugins();
 	/* A handle of a chunk has as many bits. */
@@ -152,11 +143,11 @@ void xrp_world_open(void)
 	xrp_world.info[0] = info_of(false);
 	xrp_world.info[1] = info_of(true);
 	xpl_heap_use(true);
-	for (i = 0; i < SIDES; i++)
+	for (unsigned int i = 0; i < SIDES; i++)
 		need(fi_fabric(xrp_world.info[0]->fabric_attr, &xrp_world.end[i].fabric,
 			       NULL),
 		     "fi_fabric");
-	for (i = 0; i < SIDES; i++)
+	for (unsigned int i = 0; i < SIDES; i++)
 		end_open(&xrp_world.end[i]);
 	xpl_heap_use(false);
 }
@@ -171,12 +162,11 @@ static void stock(void)
 {
 	static const size_t sizes[] = {64, 128, 256, 512, 1024, 2048};
 	void *at[STOCK];
-	unsigned int i, n;
 
-	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		for (n = 0; n < STOCK; n++)
+	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		for (unsigned int n = 0; n < STOCK; n++)
 			at[n] = malloc(sizes[i]);
-		for (n = 0; n < STOCK; n++)
+		for (unsigned int n = 0; n < STOCK; n++)
 			free(at[n]);
 	}
 }

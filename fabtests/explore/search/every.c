@@ -24,9 +24,7 @@ static void make_unseen(void)
 static void visit_choices(const struct xpl_choice *choices, uint32_t count, size_t state,
 			  void (*follow)(void))
 {
-	uint32_t i;
-
-	for (i = 0; i < count && xpl_go(&choices[i]); i++) {
+	for (uint32_t i = 0; i < count && xpl_go(&choices[i]); i++) {
 		xpl_apply(&choices[i]);
 		follow();
 		xpl_state_back_to(state);
@@ -98,7 +96,7 @@ static void visit_here(void)
 {
 	struct xpl_choice choices[XPL_CHOICES];
 	bool moved = false;
-	uint32_t count, i;
+	uint32_t count;
 	uint64_t hash;
 	size_t state;
 
@@ -114,7 +112,7 @@ static void visit_here(void)
 		xpl_note(XPL_WRONG_SEARCH);
 	xpl_check();
 	xpl_state_back_to(state);
-	for (i = 0; i < xpl_now.model->steps; i++)
+	for (uint32_t i = 0; i < xpl_now.model->steps; i++)
 		moved |= visit_step(i, state, hash);
 	visit_choices(choices, count, state, visit);
 	if (!moved && !count)

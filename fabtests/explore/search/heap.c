@@ -182,11 +182,10 @@ size_t xpl_heap_size(void)
 void xpl_heap_save(void *to)
 {
 	uint64_t count = heap.written;
-	uint32_t i;
 
 	memcpy(to, &count, sizeof(count));
 	to = (char *)to + sizeof(count);
-	for (i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		memcpy((char *)to + (size_t)i * PAGE,
 		       heap.at + (size_t)heap.page[i] * PAGE, PAGE);
 }
@@ -194,11 +193,10 @@ void xpl_heap_save(void *to)
 void xpl_heap_restore(const void *from)
 {
 	uint64_t count;
-	uint32_t i;
 
 	memcpy(&count, from, sizeof(count));
 	from = (const char *)from + sizeof(count);
-	for (i = 0; i < heap.written; i++)
+	for (uint32_t i = 0; i < heap.written; i++)
 		memcpy(heap.at + (size_t)heap.page[i] * PAGE,
 		       i < count ? (const char *)from + (size_t)i * PAGE
 				 : heap.base + (size_t)heap.page[i] * PAGE,
@@ -208,11 +206,10 @@ void xpl_heap_restore(const void *from)
 uint64_t xpl_heap_hash(void)
 {
 	uint64_t hash = 0;
-	uint32_t i;
 	char *last = heap.last;
 	const char *page;
 
-	for (i = 0; i < heap.written; i++, last += PAGE) {
+	for (uint32_t i = 0; i < heap.written; i++, last += PAGE) {
 		page = heap.at + (size_t)heap.page[i] * PAGE;
 		if (memcmp(last, page, PAGE)) {
 			memcpy(last, page, PAGE);

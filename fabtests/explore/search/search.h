@@ -101,6 +101,11 @@ void xpl_search_some(const void *run, uint32_t ways, uint64_t seed,
 /* Of the first thing that was wrong: how to get there, to stdout. The run is begun again:
  * it and found are still there. */
 void xpl_tell(void);
+/* The names of the bits of wrong, those of the model; "nothing" if it has none. */
+const char *xpl_words(const char *const names[31], unsigned int wrong, char *text,
+		      size_t size);
+/* Of a clock that does not stand still, whatever the linker puts in its place. */
+double xpl_seconds(void);
 
 /* For a model, inside a step: a place to stop at. Elsewhere it does nothing. */
 void xpl_stop(void);

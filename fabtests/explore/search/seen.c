@@ -19,14 +19,13 @@ static bool put(struct xpl_seen *seen, uint64_t hash)
 static bool grow(struct xpl_seen *seen, size_t size)
 {
 	struct xpl_seen old = *seen;
-	size_t i;
 
 	*seen = (struct xpl_seen){.hash = calloc(size, sizeof(uint64_t)), .size = size};
 	if (!seen->hash) {
 		*seen = old;
 		return false;
 	}
-	for (i = 0; i < old.size; i++)
+	for (size_t i = 0; i < old.size; i++)
 		if (old.hash[i])
 			put(seen, old.hash[i]);
 	free(old.hash);

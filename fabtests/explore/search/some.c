@@ -27,11 +27,9 @@ static void make_step(unsigned int step)
 /* The model has no choice: does no step of the real code change anything? */
 static bool has_ended(uint64_t before)
 {
-	uint32_t i;
-
 	/* All of them: one that tries again, and counts that, must not keep the others
 	 * off. */
-	for (i = 0; i < xpl_now.model->steps; i++)
+	for (uint32_t i = 0; i < xpl_now.model->steps; i++)
 		make_step(i);
 	return xpl_state_hash_now() == before;
 }
@@ -59,10 +57,11 @@ static void stop_wander(void)
 {
 	const uint32_t length = xpl_now.way.length;
 	struct xpl_choice choices[XPL_CHOICES];
-	uint32_t count, pick, moves;
+	uint32_t count, pick;
 	uint64_t hash;
 
-	for (moves = 0; moves < STOP_MOVES && look(&xpl_now.stopped, &hash); moves++) {
+	for (uint32_t moves = 0; moves < STOP_MOVES && look(&xpl_now.stopped, &hash);
+	     moves++) {
 		count = xpl_now.model->choices(choices, XPL_CHOICES);
 		if (!count)
 			break;

@@ -4,40 +4,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include "heap.h"
+#include "wrap.h"
 
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-int __real_posix_memalign(void **out, size_t alignment, size_t size);
-int __wrap_posix_memalign(void **out, size_t alignment, size_t size);
-char *__real_strdup(const char *text);
-char *__wrap_strdup(const char *text);
-void __real_free(void *at);
-void __wrap_free(void *at);
-
-void *__wrap_malloc(size_t size)
+WRAP(void *, malloc, size_t size)
 {
 	return xpl_heap_in_use() ? xpl_heap_take(size, 1) : __real_malloc(size);
 }
 
-void *__wrap_calloc(size_t count, size_t size)
+WRAP(void *, calloc, size_t count, size_t size)
 {
 	return xpl_heap_in_use() ? xpl_heap_take(count * size, 1)
 				 : __real_calloc(count, size);
 }
 
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
+WRAP(void *, aligned_alloc, size_t alignment, size_t size)
 {
 	return xpl_heap_in_use() ? xpl_heap_take(size, alignment)
 				 : __real_aligned_alloc(alignment, size);
 }
 
-int __wrap_posix_memalign(void **out, size_t alignment, size_t size)
+WRAP(int, posix_memalign, void **out, size_t alignment, size_t size)
 {
 	if (!xpl_heap_in_use())
 		return __real_posix_memalign(out, alignment, size);
@@ -45,14 +31,14 @@ int __wrap_posix_memalign(void **out, size_t alignment, size_t size)
 	return *out ? 0 : ENOMEM;
 }
 
-char *__wrap_strdup(const char *text)
+WRAP(char *, strdup, const char *text)
 {
 	char *copy = __wrap_malloc(strlen(text) + 1);
 
 	return copy ? strcpy(copy, text) : NULL;
 }
 
-void __wrap_free(void *at)
+WRAP(void, free, void *at)
 {
 	if (xpl_heap_has(at))
 		xpl_heap_give(at);
@@ -60,7 +46,7 @@ void __wrap_free(void *at)
 		__real_free(at);
 }
 
-void *__wrap_realloc(void *old, size_t size)
+WRAP(void *, realloc, void *old, size_t size)
 {
 	void *new;
 

@@ -47,7 +47,7 @@ part_crowd() {
 	step crowd-descriptors 100 T1 "$text"'
 		serve && look a && prlimit --pid "$(<"$ROUTE_NET/r1.pid")" --nofile=160:160 || exit 1
 		hold one a 10.0.1.101 client 400 && [ "$held" -lt 160 ] && [ "$held" -gt 50 ] || exit 1
-		grep -q "descriptors run out" "$ROUTE_NET/r1.log" && ask || exit 1
+		grep -q "error: .*\b160\b" "$ROUTE_NET/r1.log" && ask || exit 1
 		before=$(ticks)
 		hold two a 10.0.1.101 client 1 && [ "$held" = 0 ] && sleep 1 || exit 1
 		echo "the router used $(($(ticks) - before)) ticks meanwhile"
@@ -56,6 +56,6 @@ part_crowd() {
 			! look a || break
 			sleep 0.2
 		done
-		[ $tries != 20 ] && grep -q "there are descriptors again" "$ROUTE_NET/r1.log" || exit 1
+		[ $tries != 20 ] && [[ $(grep descriptors "$ROUTE_NET/r1.log" | tail -n 1) != *error:* ]] || exit 1
 		let_go two && let_go serve'
 }

@@ -58,7 +58,8 @@ part_drain() {
 		under_load turns'
 	# The file is read again with each keyword that may change, while connections come and go: no device is closed.
 	counted drain-reload 120 T1 "$drain_text"'turns() {
-			local conf=$ROUTE_NET/r1.conf log=$ROUTE_NET/r1.log line n=0 end
+			local conf=$ROUTE_NET/r1.conf line
+			opened() { grep -cE "sn[12]: .*sock://10\.0\.[12]\.101:7000" "$ROUTE_NET/r1.log"; }
 			cp "$conf" "$conf.first" && (umask 077 && head -c 32 /dev/urandom >"$ROUTE_NET/key")
 			for line in "rate = 20G" "latency = 5us" "cost = 3" "transit = no" "caps = zerocopy" "router = sock://10.0.2.199:7000" \
 				"provider = tcp" "key_file = $ROUTE_NET/key\\nkey_id = 7" \
@@ -73,20 +74,15 @@ part_drain() {
 				"rate ="*) sed "s|^rate = .*|$line|" "$conf.first" >"$conf" ;;
 				*) sed "s|^subnet = 2\$|&\n$line|" "$conf.first" >"$conf" ;;
 				esac
-				n=$((n + 1)) end=$((SECONDS + 30))
-				kill -HUP "$(<"$ROUTE_NET/r1.pid")"
-				until [ "$(grep -c "it holds from now on" "$log")" = $n ]; do
-					[ $SECONDS -lt $end ] || { echo "not read again: $line"; return 1; }
-					sleep 0.05
-				done
+				"$net" reload r1 || { echo "not read again: $line"; return 1; }
 			done
-			! grep "is closed, as the file says" "$log"
+			[ "$(opened)" = 2 ]
 		}
 		under_load turns'
 	# What is the only way leads nowhere while it drains. Then it is of another version than those on either side.
 	counted drain-chain 60 T2-3 "$drain_text"'ctl r2 drain && told r1 2 drain || exit 1
 		! ctl r1 ping 1:4:10.0.4.2 -n 1 -w 10000 >"$ROUTE_NET/ping" || exit 1
-		grep "router 1: no routers lead to 1:4 now" "$ROUTE_NET/ping" && replace 2 3 FI_ROUTER_EARLY=1 && routed -t mixed -i 100'
+		grep "router 1: .*1:4" "$ROUTE_NET/ping" && replace 2 3 FI_ROUTER_EARLY=1 && routed -t mixed -i 100'
 	[ -n "$old_router" ] || return 0
 	# From an older version to this one, and back; and one in the middle that knows no drain.
 	FI_ROUTER=$old_router counted drain-upgrade 200 T5-2 "$drain_text"'

@@ -22,5 +22,9 @@ part_figure() {
 		way storage-disks as4r2-r2 || exit 1
 		to=far address=10.4.2.20
 		way as4r2-r2 as4r1-r1 || exit 1
-		"$net" stop r2 KILL && "$net" agree && way as4r1-r1 as4r2-r2'
+		"$net" stop r2 KILL && "$net" agree && way as4r1-r1 as4r2-r2 || exit 1
+		# What the tutorial asks R4, whose file says where it listens for that.
+		cd "$ROUTE_NET" && fi_routectl why 4:2 --from 3:3 -c r4.conf | tee /dev/stderr | grep -q "^chosen  215 .*3:3,3:1,0:0 " &&
+			fi_routectl show blocked -c r4.conf && fi_routectl ready -w 5000 -c r4.conf &&
+			fi_routectl trace 4:2:10.4.2.20 -c r4.conf'
 }

@@ -20,7 +20,8 @@ operators_text='
 		ctl "$1" "${@:3}" --json >"$ROUTE_NET/said" 2>"$ROUTE_NET/said.err" &&
 			/usr/bin/python3 -c "import json, sys; d = json.load(open(sys.argv[1])); sys.exit(not ($2))" "$ROUTE_NET/said"
 	}
-	log_says() { grep -qsF -- "$2" "$ROUTE_NET/$1.log"; }
+	# logs ROUTER PATTERN: the data of a line.
+	logs() { grep -qsE -- "$2" "$ROUTE_NET/$1.log"; }
 	serves() { [ -e "$ROUTE_NET/$1.sock" ]; }
 	# A router that others need not know yet.
 	launch() { "$net" in "$1" "${FI_ROUTER:-fi_router}" -v -c "$ROUTE_NET/$1.conf" >>"$ROUTE_NET/$1.log" 2>&1 & }
@@ -75,7 +76,7 @@ time.sleep(600)"
 		first=$!
 		launch r1
 		r1=$!
-		soon log_says r1 "sn1: 1:1, sock://10.0.1.101:7101 over tcp" && soon log_says r1 "sn2: 1:2, sock://10.0.2.101:7100 over tcp" || exit 1
+		soon holds r1 "{l[\"uri\"] for r in d[\"routers\"] for l in r[\"links\"]} == {\"sock://10.0.1.101:7101\", \"sock://10.0.2.101:7100\"}" show topology || exit 1
 		sed -i "s/10.0.1.101:7000/10.0.1.101:7101/" "$ROUTE_NET/a.conf"
 		sed -i "s/10.0.2.101:7000/10.0.2.101:7100/" "$ROUTE_NET/b.conf"
 		passes || exit 1
@@ -86,8 +87,8 @@ time.sleep(600)"
 		second=$!
 		launch r1
 		r1=$!
-		soon log_says r1 "sn1: none of the ports 7100 to 7101 (ports in [routing]) can be listened at: Address already in use; trying again" || exit 1
-		waits() { ! ctl r1 ready 2>"$ROUTE_NET/why" && grep -q "device sn1 is not open" "$ROUTE_NET/why"; }
+		soon logs r1 "sn1: .*7100.*7101.*Address already in use" || exit 1
+		waits() { ! ctl r1 ready 2>"$ROUTE_NET/why" && grep -qw sn1 "$ROUTE_NET/why"; }
 		soon waits || exit 1
 		shoot $second
 		soon ctl r1 ready && passes || exit 1
@@ -122,18 +123,18 @@ time.sleep(600)" >"$ROUTE_NET/mute" & mute=$!
 		soon holds r2 True show adjacencies || exit 1
 		met() { holds r2 "[(n[\"router\"], n[\"peer\"].count(\"$1\")) for n in d[\"adjacencies\"]] == [(1, 1)]" show adjacencies; }
 		asked=${EPOCHREALTIME/./}
-		holds r2 "d[\"why\"].endswith(\"router sock://gate.test:7000 is not connected yet\")" ready
+		holds r2 True ready
 		[ "$(ctl r2 show adjacencies --json | grep -c peer)" = 0 ] || exit 1
 		echo "while a name is looked up $(((${EPOCHREALTIME/./} - asked) / 1000)) ms for two questions"
-		grep -q "not connected yet" "$ROUTE_NET/said" || { cat "$ROUTE_NET/said"; exit 1; }
+		grep -q "sock://gate.test:7000" "$ROUTE_NET/said" || { cat "$ROUTE_NET/said"; exit 1; }
 		# What is looked up already ends with its time; here the name server does.
 		kill $mute
 		echo "options timeout:1 attempts:1" >"$ROUTE_NET/resolv"
 		shoot $r2
-		rm "$ROUTE_NET/r2.sock"
+		rm "$ROUTE_NET/r2.sock" "$ROUTE_NET/r2.log"
 		launch r2
 		r2=$!
-		soon log_says r2 "router sock://gate.test:7000 is not reached: its name has no address" || exit 1
+		soon logs r2 "sock://gate\.test:7000" || exit 1
 		# At the first of its addresses nobody listens.
 		printf "10.0.2.99 gate.test\n10.0.2.101 gate.test\n10.0.1.99 door.test\n10.0.1.101 door.test\n" >"$ROUTE_NET/hosts"
 		soon met 10.0.2.101:7000 && passes || exit 1

@@ -70,7 +70,7 @@ part_others() {
 part_local() {
 	# shellcheck disable=SC2016
 	counted local 300 T1 '"$net" in a "$run_functional" -b "$programs" -p "$provider" \
-		-a "$ROUTE_A" -x process.fork_close '"${except[*]}"' getinfo eq close lost process'
+		-a "$ROUTE_A" -x process.fork_close '"${except[*]}"' getinfo close lost process'
 }
 
 part_fault() {
@@ -82,7 +82,7 @@ part_fault() {
 }
 
 # What route does otherwise than a provider whose keys say what the memory is, or has no part in: fi_route(7).
-commit_except=(volatile unknown_key before before_volatile before_damaged stopped replay)
+commit_except=(unknown_key before before_volatile before_damaged stopped replay)
 
 part_commit() {
 	local n file=$work/pmem config=$work/pmem.conf text left=()

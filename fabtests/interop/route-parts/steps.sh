@@ -9,7 +9,7 @@ fail() {
 	failed=$((failed + 1))
 	echo "not ok $1: $2"
 	# A router's own words are in front of its peers' logs.
-	{ grep -aE '^route-net: |were not given back' "$work/output"; tail -n 30 "$work/output"; } | sed 's/^/#   /'
+	{ grep -aE '^route-net: |error: .*\breport\b' "$work/output"; tail -n 30 "$work/output"; } | sed 's/^/#   /'
 }
 
 # Within N routers: T0, T1, T2-2, ...

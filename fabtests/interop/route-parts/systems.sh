@@ -100,16 +100,16 @@ part_systems() {
 		key=$ROUTE_NET/public.key
 		said() {
 			"$net" in "$1" fi_cairn_rawroute -k "$key" -K 1 border "$2" 7000 "${@:4}" >"$ROUTE_NET/said"
-			grep -F "$3" "$ROUTE_NET/said" && return 0
+			grep -E "$3" "$ROUTE_NET/said" && return 0
 			cat "$ROUTE_NET/said"
 			echo "not: $3"
 			return 1
 		}
 		# 13 is EACCES; the router that refuses it is R1.
-		said s2r1 192.0.2.31 "status 13, router 1: AS 3 is not passed by traffic from 2 to 4" 2:0 2:1 4:2 &&
-			said s2r1 192.0.2.31 "status 13, router 1: AS 2 sends what is from 4 to 3" 2:0 4:2 3:3 &&
+		said s2r1 192.0.2.31 "status 13, router 1: .*AS 3" 2:0 2:1 4:2 &&
+			said s2r1 192.0.2.31 "status 13, router 1: .*AS 2" 2:0 4:2 3:3 &&
 			said s2r1 192.0.2.31 "not greeted" 3:0 3:1 3:3 && key=$ROUTE_NET/private.key said s4r2 198.51.100.32 "not greeted" 2:40 2:1 3:3 || exit 1
-		grep -q "over a WAN it says that it is of this AS" "$ROUTE_NET/s3r1.log" && grep -q "this WAN is private to another AS" "$ROUTE_NET/s3r2.log" || exit 1
+		shows s3r1 counters "d[\"node\"][\"unknown_as\"] > 0" && shows s3r2 counters "d[\"node\"][\"unknown_as\"] > 0" || exit 1
 		# Link states of AS 3, or of another one, that come over a WAN are not heard.
 		intrude() { "$net" in s2r1 fi_cairn_rawroute -k "$key" -K 1 intrude 192.0.2.31 7000 "$1"; }
 		intrude 3:0 && intrude 2:0 &&

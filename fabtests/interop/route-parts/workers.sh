@@ -23,19 +23,12 @@ part_workers() {
 		'
 	[ "$provider" = route ] || { skip workers "$provider has no routers"; return; }
 	step workers-reload 100 T1 "$text"'
-		read_again() {
-			local end=$((SECONDS + 30))
-			until [ "$(grep -c "it holds from now on" "$ROUTE_NET/r1.log")" = "$1" ]; do
-				[ $SECONDS -lt $end ] || { echo "the file is not read again"; return 1; }
-				sleep 0.05
-			done
-		}
-		for i in 1 2 3 4 5; do kill -HUP "$(<"$ROUTE_NET/r1.pid")" && read_again $i || exit 1; done
+		for i in 1 2 3 4 5; do "$net" reload r1 || exit 1; done
 		spread && wait $load || { cat "$ROUTE_NET/routed.out"; exit 1; }
 		# A device that is another one now ends its connections, and has new ones.
 		routed -t stalled >"$ROUTE_NET/routed.out" 2>&1 & load=$!
 		spread && sed -i "s/^subnet = 2/&\nfrag = 128K/" "$ROUTE_NET/r1.conf" || exit 1
-		kill -HUP "$(<"$ROUTE_NET/r1.pid")" && read_again 6 && ! wait $load || exit 1
+		"$net" reload r1 && ! wait $load || exit 1
 		routed -t refused'
 	step workers-stop 100 T1 "$text"'
 		"$net" stop r1 && [ "$(<"$ROUTE_NET/r1.status")" = 0 ] || exit 1

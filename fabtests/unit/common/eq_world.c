@@ -14,6 +14,11 @@ void open_eq(struct crn_eq *eq, enum fi_wait_obj wait_obj, size_t size, uint64_t
 	CT_ASSERT_EQ(crn_eq_init(eq, &eq_prov, &attr, &object, NULL), 0);
 }
 
+void open_eq_usual(struct crn_eq *eq)
+{
+	open_eq(eq, FI_WAIT_FD, 0, FI_WRITE);
+}
+
 void close_eq(struct crn_eq *eq)
 {
 	if (eq->fid.fid.fclass)

@@ -11,6 +11,8 @@ extern struct fid object, other;
 
 /* The queue is zeroed, or open: then it is closed first. Its context is &object. */
 void open_eq(struct crn_eq *eq, enum fi_wait_obj wait_obj, size_t size, uint64_t flags);
+/* With a descriptor; the application may write to it. */
+void open_eq_usual(struct crn_eq *eq);
 /* Nothing if it is not open. */
 void close_eq(struct crn_eq *eq);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdlib.h>
-#include <sys/un.h>
 #include <arpa/inet.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_errno.h>

@@ -4,7 +4,6 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
-#include <cairn/compat.h>
 #include "attr_world.h"
 #include "cairn_test.h"
 

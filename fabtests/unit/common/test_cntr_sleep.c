@@ -3,7 +3,6 @@
  * in fi_cntr_wait. */
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
 #include <rdma/fi_errno.h>
 #include "cairn_test.h"

@@ -6,12 +6,7 @@
 #include "ct_fid.h"
 #include "eq_world.h"
 
-static void set_up(struct crn_eq *eq)
-{
-	open_eq(eq, FI_WAIT_FD, 0, FI_WRITE);
-}
-
-CT_FIXTURE(eq, struct crn_eq, set_up, close_eq);
+CT_FIXTURE(eq, struct crn_eq, open_eq_usual, close_eq);
 
 CT_TEST_F(eq, events_are_read_in_the_order_they_were_written)
 {
@@ -58,7 +53,6 @@ CT_TEST_F(eq, connection_data_is_cut_to_the_room_behind_the_entry)
 	} in = {.entry.fid = &other}, out;
 	uint32_t event;
 
-	open_eq(t, FI_WAIT_NONE, 0, 0);
 	memcpy(in.entry.data, "12345678", 8);
 	for (size_t i = 0; i < CRN_COUNT(events); i++) {
 		for (size_t room = 0; room <= 8; room += 4) {
@@ -83,7 +77,6 @@ CT_TEST_F(eq, an_event_may_be_empty_and_need_no_object)
 {
 	uint32_t event = 99;
 
-	open_eq(t, FI_WAIT_NONE, 0, FI_WRITE);
 	CT_EXPECT_EQ(fi_eq_write(&t->fid, FI_NOTIFY, NULL, 0, 0), 0);
 	CT_EXPECT_EQ(fi_eq_read(&t->fid, &event, NULL, 0, 0), 0);
 	CT_EXPECT_EQ(event, FI_NOTIFY);
@@ -100,7 +93,6 @@ CT_TEST_F(eq, a_write_of_more_than_memory_can_hold_is_refused)
 {
 	struct fi_eq_entry entry = {0};
 
-	open_eq(t, FI_WAIT_NONE, 0, FI_WRITE);
 	CT_EXPECT_EQ(fi_eq_write(&t->fid, FI_NOTIFY, &entry, SIZE_MAX, 0), -FI_EINVAL);
 }
 
@@ -138,7 +130,6 @@ CT_TEST_F(eq, the_info_of_a_connection_request_has_one_owner_at_a_time)
 	struct fi_eq_cm_entry entry, peeked;
 	uint32_t event;
 
-	open_eq(t, FI_WAIT_NONE, 0, FI_WRITE);
 	insert_connreq(t);
 	CT_EXPECT_EQ(fi_eq_read(&t->fid, &event, &peeked, sizeof(peeked), FI_PEEK),
 		     sizeof(peeked));
@@ -228,7 +219,6 @@ CT_TEST_F(eq, what_was_reserved_is_for_one_event_that_fits_and_not_for_fi_eq_wri
 {
 	struct fi_eq_entry entry = {.data = 1};
 
-	open_eq(t, FI_WAIT_NONE, 0, FI_WRITE);
 	CT_EXPECT_EQ(crn_eq_reserve(t, sizeof(entry) - 1), 0);
 	ct_fail_alloc(1);
 	CT_EXPECT_EQ(insert_any(t), -FI_ENOMEM);

@@ -25,12 +25,7 @@ static void prepare_error(struct crn_list *batch, uint64_t number)
 	CT_EXPECT_EQ(crn_eq_prepare_err(batch, &err), 0);
 }
 
-static void set_up(struct crn_eq *eq)
-{
-	open_eq(eq, FI_WAIT_FD, 0, FI_WRITE);
-}
-
-CT_FIXTURE(eq, struct crn_eq, set_up, close_eq);
+CT_FIXTURE(eq, struct crn_eq, open_eq_usual, close_eq);
 
 CT_TEST_F(eq, a_batch_is_appended_in_order_and_wakes)
 {
@@ -80,7 +75,6 @@ CT_TEST_F(eq, an_empty_batch_is_nothing)
 {
 	struct crn_list batch;
 
-	open_eq(t, FI_WAIT_FD, 0, 0);
 	crn_list_init(&batch);
 	CT_EXPECT_EQ(crn_eq_insert_batch(t, &batch), 0);
 	CT_EXPECT_FALSE(ct_readable(&t->fid.fid));
@@ -104,7 +98,6 @@ CT_TEST(eq, memory_may_run_out_while_a_batch_is_prepared)
 
 CT_TEST_F(eq, is_busy_while_something_is_bound)
 {
-	open_eq(t, FI_WAIT_NONE, 0, FI_WRITE);
 	atomic_fetch_add(&t->refs, 1);
 	CT_EXPECT_EQ(fi_close(&t->fid.fid), -FI_EBUSY);
 	write_number(t, 1);
@@ -119,7 +112,6 @@ CT_TEST_F(eq, an_unread_request_of_a_batch_is_freed_with_its_info)
 	struct crn_list dropped, forgotten, kept,
 		*batches[] = {&dropped, &forgotten, &kept};
 
-	open_eq(t, FI_WAIT_FD, 0, 0);
 	for (unsigned int i = 0; i < 3; i++) {
 		crn_list_init(batches[i]);
 		entry.info = fi_allocinfo();

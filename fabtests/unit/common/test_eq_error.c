@@ -7,12 +7,7 @@
 #include "ct_fid.h"
 #include "eq_world.h"
 
-static void set_up(struct crn_eq *eq)
-{
-	open_eq(eq, FI_WAIT_FD, 0, FI_WRITE);
-}
-
-CT_FIXTURE(eq, struct crn_eq, set_up, close_eq);
+CT_FIXTURE(eq, struct crn_eq, open_eq_usual, close_eq);
 
 CT_TEST_F(eq, an_error_blocks_what_follows_until_it_is_read)
 {
@@ -97,7 +92,6 @@ CT_TEST_F(eq, error_data_of_the_queue_stays_valid_until_the_next_error_is_read)
 {
 	struct fi_eq_err_entry first = {0}, second = {0}, peeked = {0};
 
-	open_eq(t, FI_WAIT_NONE, 0, FI_WRITE);
 	insert_err_data(t, "first");
 	insert_err_data(t, "second");
 	CT_EXPECT_EQ(fi_eq_readerr(&t->fid, &peeked, FI_PEEK), sizeof(peeked));
@@ -115,7 +109,6 @@ CT_TEST_F(eq, strerror_knows_errno_fabric_and_odd_codes)
 				    0,	    INT_MAX, INT_MIN};
 	char buf[64], small[4];
 
-	open_eq(t, FI_WAIT_NONE, 0, 0);
 	for (size_t i = 0; i < CRN_COUNT(codes); i++) {
 		CT_NOTE("code %d", codes[i]);
 		CT_EXPECT_NE(fi_eq_strerror(&t->fid, codes[i], NULL, NULL, 0), NULL);

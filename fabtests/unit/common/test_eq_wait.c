@@ -8,12 +8,7 @@
 #include "ct_fid.h"
 #include "eq_world.h"
 
-static void set_up(struct crn_eq *eq)
-{
-	open_eq(eq, FI_WAIT_FD, 0, FI_WRITE);
-}
-
-CT_FIXTURE(eq, struct crn_eq, set_up, close_eq);
+CT_FIXTURE(eq, struct crn_eq, open_eq_usual, close_eq);
 
 CT_TEST_F(eq, the_descriptor_is_readable_exactly_while_there_is_something_to_read)
 {

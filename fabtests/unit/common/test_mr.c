@@ -237,13 +237,6 @@ CT_TEST_F(mr, what_the_region_does_not_allow_is_refused)
 	}
 }
 
-CT_TEST_F(mr, an_empty_map_knows_no_key)
-{
-	void *at;
-
-	CT_EXPECT_EQ(find(t, 0, 0, 0, 0, &at), -FI_EKEYREJECTED);
-}
-
 #define MANY 1000
 
 CT_TEST_F(mr, a_hidden_region_is_not_found_and_keeps_its_key)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
-#include <stdlib.h>
 #include <rdma/fi_errno.h>
 #include <cairn/nic.h>
 #include "cairn_test.h"

@@ -107,34 +107,28 @@ CT_TEST(param, what_is_set_and_in_range_is_taken)
 CT_TEST(param, what_is_out_of_range_is_ignored_with_one_line)
 {
 	static const struct {
-		const char *name, *text, *line;
+		const char *name, *text, *allowed; /* in the line */
 	} rows[] = {
-		{"FI_SOME_LAYER_DEPTH", "-2",
-		 "FI_SOME_LAYER_DEPTH is outside -1 to 7: -2 is ignored"},
-		{"FI_SOME_LAYER_DEPTH", "8",
-		 "FI_SOME_LAYER_DEPTH is outside -1 to 7: 8 is ignored"},
-		{"FI_SOME_LAYER_BYTES", "0",
-		 "FI_SOME_LAYER_BYTES is outside 1 to 8589934592: 0 is ignored"},
-		{"FI_SOME_LAYER_BYTES", "8589934593",
-		 "FI_SOME_LAYER_BYTES is outside 1 to 8589934592: 8589934593 is "
-		 "ignored"},
-		{"FI_SOME_LAYER_BYTES", "-1",
-		 "FI_SOME_LAYER_BYTES is outside 1 to 8589934592: -1 is ignored"},
-		{"FI_SOME_LAYER_VERBOSE", "perhaps",
-		 "FI_SOME_LAYER_VERBOSE cannot be read: ignored"},
-		{"FI_SOME_LAYER_ORDER", "lax",
-		 "FI_SOME_LAYER_ORDER cannot be lax: ignored, it is strict, loose or "
-		 "none"},
-		{"FI_SOME_LAYER_ORDER", "",
-		 "FI_SOME_LAYER_ORDER cannot be : ignored, it is strict, loose or none"},
+		{"FI_SOME_LAYER_DEPTH", "-2", "7"},
+		{"FI_SOME_LAYER_DEPTH", "8", "7"},
+		{"FI_SOME_LAYER_BYTES", "0", "8589934592"},
+		{"FI_SOME_LAYER_BYTES", "8589934593", "8589934592"},
+		{"FI_SOME_LAYER_BYTES", "-1", "8589934592"},
+		{"FI_SOME_LAYER_VERBOSE", "perhaps", NULL},
+		{"FI_SOME_LAYER_ORDER", "lax", "loose"},
+		{"FI_SOME_LAYER_ORDER", "", "none"},
 	};
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("%s=%s", rows[i].name, rows[i].text);
 		CT_EXPECT_EQ(read_with(rows[i].name, rows[i].text), 1);
 		expect_defaults();
-		CT_EXPECT_STREQ(ct_log_last(), rows[i].line);
 		CT_EXPECT_EQ(ct_log_count(), 1);
+		CT_EXPECT_STRSTR(ct_log_last(), rows[i].name);
+		if (!rows[i].allowed)
+			continue;
+		CT_EXPECT_STRSTR(ct_log_last(), rows[i].text);
+		CT_EXPECT_STRSTR(ct_log_last(), rows[i].allowed);
 	}
 }
 
@@ -209,8 +203,8 @@ CT_TEST(param, more_words_than_a_line_holds_are_cut)
 	setenv("FI_SOME_LAYER_MANY", "x", 1);
 	CT_EXPECT_EQ(crn_params_read(&prov, &row, 1), 1);
 	CT_EXPECT_EQ(order, 6);
-	CT_EXPECT_STRSTR(ct_log_last(),
-			 "FI_SOME_LAYER_MANY cannot be x: ignored, it is a-");
+	CT_EXPECT_STRSTR(ct_log_last(), "FI_SOME_LAYER_MANY");
+	CT_EXPECT_STRSTR(ct_log_last(), "a-word");
 	setenv("FI_SOME_LAYER_MANY", "last", 1);
 	CT_EXPECT_EQ(crn_params_read(&prov, &row, 1), 0);
 	unsetenv("FI_SOME_LAYER_MANY");

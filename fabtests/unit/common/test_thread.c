@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
-#include <time.h>
-#include <unistd.h>
 #include <cairn/compat.h>
 #include <cairn/thread.h>
 #include "cairn_test.h"

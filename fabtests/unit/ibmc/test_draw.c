@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <rdma/fi_errno.h>
-#include <cairn/compat.h>
 #include "cairn_test.h"
 #include "draw/draw.h"
 #include "print/print.h"

@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 #include <rdma/fi_errno.h>
 #include <cairn/bytes.h>
-#include <cairn/compat.h>
 #include "cairn_test.h"
 #include "world.h"
 

@@ -2,7 +2,6 @@
 /* Of util/fi_ibmc/rules: each sentence, kept and violated. */
 #include <stdio.h>
 #include <string.h>
-#include <cairn/compat.h>
 #include "cairn_test.h"
 #include "rules/rules.h"
 #include "world.h"
@@ -67,22 +66,22 @@ static void check(void)
 	check_for(&nothing);
 }
 
-/* The finding of that row and section, whose text has what; NULL: none. */
+/* The finding of that row and section, whose text has the data; NULL: none. */
 static const struct imc_finding *find(const char *row, const char *section,
-				      const char *what)
+				      const char *data)
 {
 	for (uint32_t i = 0; i < report->findings; i++)
 		if (!strcmp(report->finding[i].row, row) &&
 		    !strcmp(report->finding[i].section, section) &&
-		    strstr(report->finding[i].what, what))
+		    ct_has_data(report->finding[i].what, data))
 			return &report->finding[i];
 	return NULL;
 }
 
 static void expect_one(const char *row, const char *section, enum imc_level level,
-		       const char *what)
+		       const char *data)
 {
-	const struct imc_finding *finding = find(row, section, what);
+	const struct imc_finding *finding = find(row, section, data);
 
 	for (uint32_t i = 0; i < report->findings && (!finding || report->findings > 1);
 	     i++)
@@ -121,7 +120,7 @@ CT_TEST_F(rules, R2_an_mgid_of_ipoib_has_the_flag_t_alone)
 
 	mcm.mgid[1] = 0x02;
 	check_group(&mcm);
-	expect_one("R2", "4, 8", IMC_MUST, "flags are 0x0");
+	expect_one("R2", "4, 8", IMC_MUST, "0x0");
 }
 
 CT_TEST_F(rules, R3_a_group_has_a_multicast_lid)
@@ -130,7 +129,7 @@ CT_TEST_F(rules, R3_a_group_has_a_multicast_lid)
 
 	mcm.mlid = 0xffff;
 	check_group(&mcm);
-	CT_EXPECT_TRUE(find("R3", "4", "0xffff is no multicast LID"));
+	CT_EXPECT_TRUE(find("R3", "4", "0xffff"));
 }
 
 CT_TEST_F(rules, R4_a_member_has_the_p_key_of_the_link)
@@ -141,7 +140,7 @@ CT_TEST_F(rules, R4_a_member_has_the_p_key_of_the_link)
 	world_add_member(GROUP, 3, PVB_MCM_FULL);
 	world_add_member(GROUP, 2, PVB_MCM_FULL);
 	check();
-	expect_one("R4", "6", IMC_MUST, "outsider (LID 3) is a member");
+	expect_one("R4", "6", IMC_MUST, "outsider 3");
 }
 
 CT_TEST_F(rules, R5_the_mtu_is_not_above_that_of_an_adapter_or_switch)
@@ -155,13 +154,12 @@ CT_TEST_F(rules, R5_the_mtu_is_not_above_that_of_an_adapter_or_switch)
 	world_add_port(4, 1, 1, 1);
 	world_add_pkey(4, 1, 0, 0x8008);
 	check();
-	expect_one("R5", "6.1", IMC_MUST, "MTU 2048 is above what adapters or switches");
-	CT_EXPECT_TRUE(strstr(t->finding[0].what, "old port 1 (LID 3) has 1024"));
+	expect_one("R5", "6.1", IMC_MUST, "2048 1024 old 1 3");
 	CT_EXPECT_FALSE(strstr(t->finding[0].what, "other"));
 	begin();
 	world_add_port(1, 2, 3, 3);
 	check();
-	expect_one("R5", "6.1", IMC_MUST, "switch port 2 (LID 1) has 1024");
+	expect_one("R5", "6.1", IMC_MUST, "switch 2 1 1024");
 }
 
 CT_TEST_F(rules, R6_the_mtu_is_not_above_that_of_a_path)
@@ -171,7 +169,7 @@ CT_TEST_F(rules, R6_the_mtu_is_not_above_that_of_a_path)
 	world_add_port(3, 1, 5, 3);
 	world_add_pkey(3, 1, 0, 0xffff);
 	check();
-	expect_one("R6", "6.1", IMC_MUST, "behind port 1 (LID 3) has 1024");
+	expect_one("R6", "6.1", IMC_MUST, "behind 1 3 1024");
 }
 
 /* Nobody can be reached by it. */
@@ -211,9 +209,8 @@ static void small(struct pvb_mcm *mcm)
 CT_TEST_F(rules, R7_ipv6_has_1280_bytes_at_least)
 {
 	check_base(small);
-	expect_one("R7", "6.1", IMC_MUST, "MTU 1024");
-	CT_EXPECT_STREQ(t->finding[0].maker,
-			"made by the subnet manager: it has no full member");
+	expect_one("R7", "6.1", IMC_MUST, "1024");
+	CT_EXPECT_NE(*t->finding[0].maker, 0);
 }
 
 static void any_program(struct pvb_mcm *mcm)
@@ -239,7 +236,7 @@ CT_TEST_F(rules, R7_a_link_of_ipv4_alone_may_have_less)
 CT_TEST_F(rules, R8_a_controlled_q_key_is_recommended)
 {
 	check_base(any_program);
-	expect_one("R8", "6.2, 10", IMC_SHOULD, "0x00000b1b is not controlled");
+	expect_one("R8", "6.2, 10", IMC_SHOULD, "0x00000b1b");
 	CT_EXPECT_STREQ(t->finding[0].maker, "");
 }
 
@@ -249,20 +246,20 @@ CT_TEST_F(rules, R9_all_groups_of_the_link_have_its_q_key)
 
 	mcm.qkey = 0x80000001;
 	check_group(&mcm);
-	expect_one("R9", "6.2", IMC_MUST, "0x80000001 instead of the link's 0x80000b1b");
+	expect_one("R9", "6.2", IMC_MUST, "0x80000001 0x80000b1b");
 }
 
 CT_TEST_F(rules, R10_a_link_has_a_broadcast_or_an_all_node_group)
 {
 	add(GROUP);
 	check();
-	expect_one("R10", "7", IMC_MUST, "neither a broadcast group nor an all-node");
+	expect_one("R10", "7", IMC_MUST, "broadcast all-node");
 	world_begin();
 	add(ALL_NODE);
 	add(ROUTERS);
 	add(ROUTERS_V6);
 	check();
-	expect_one("R10", "7", IMC_MUST, "IPv4 groups, and no broadcast group");
+	expect_one("R10", "7", IMC_MUST, "IPv4 broadcast");
 }
 
 CT_TEST_F(rules, R10_R11_the_p_key_of_a_group_is_that_of_its_mgid)
@@ -271,7 +268,7 @@ CT_TEST_F(rules, R10_R11_the_p_key_of_a_group_is_that_of_its_mgid)
 
 	mcm.pkey = 0x8008;
 	check_group(&mcm);
-	expect_one("R11", "7, 8", IMC_MUST, "its P_Key is 0x8008, its MGID says 0xffff");
+	expect_one("R11", "7, 8", IMC_MUST, "0x8008 0xffff");
 }
 
 CT_TEST_F(rules, R10_p_keys_of_a_partition_have_15_equal_bits)
@@ -280,7 +277,7 @@ CT_TEST_F(rules, R10_p_keys_of_a_partition_have_15_equal_bits)
 
 	mcm.pkey = 0x80ff;
 	check_group(&mcm);
-	expect_one("R10", "7, 8", IMC_MUST, "its P_Key is 0x80ff, its MGID says 0xffff");
+	expect_one("R10", "7, 8", IMC_MUST, "0x80ff 0xffff");
 	mcm = one_more("ff12:401b:ffff::7");
 	mcm.pkey = 0x7fff;
 	check_group(&mcm);
@@ -301,7 +298,7 @@ CT_TEST_F(rules, R12_a_link_within_one_subnet_has_scope_2)
 	add("ff15:401b:ffff::ffff:ffff");
 	add("ff15:401b:ffff::2");
 	check();
-	expect_one("R12", "7", IMC_MUST, "no InfiniBand router");
+	expect_one("R12", "7", IMC_MUST, "router");
 	world_begin();
 	world_add_node(2, IMC_ROUTER, 2, "router");
 	add("ff15:401b:ffff::ffff:ffff");
@@ -317,7 +314,7 @@ CT_TEST_F(rules, R13_a_wider_link_is_hidden_by_a_link_local_one)
 	add("ff15:401b:ffff::ffff:ffff");
 	add("ff15:401b:ffff::2");
 	check();
-	expect_one("R13", "7", IMC_SHOULD, "scope 2, which is looked for first");
+	expect_one("R13", "7", IMC_SHOULD, "2");
 }
 
 CT_TEST_F(rules, R13_of_two_wider_links_the_widest_is_hidden)
@@ -328,7 +325,7 @@ CT_TEST_F(rules, R13_of_two_wider_links_the_widest_is_hidden)
 	add("ff18:401b:ffff::ffff:ffff");
 	add("ff18:401b:ffff::2");
 	check();
-	expect_one("R13", "7", IMC_SHOULD, "scope 5, which is looked for first");
+	expect_one("R13", "7", IMC_SHOULD, "5");
 	CT_EXPECT_EQ(t->finding[0].link->scope, 8);
 }
 
@@ -350,7 +347,7 @@ CT_TEST_F(rules, R19_an_all_router_group_of_each_family_should_be_there)
 	add(ALL_NODE);
 	add(ROUTERS);
 	check();
-	expect_one("R19", "7", IMC_SHOULD, "no all-router group of IPv6");
+	expect_one("R19", "7", IMC_SHOULD, "IPv6");
 }
 
 CT_TEST_F(rules, R20_groups_have_the_scope_of_the_all_node_group)
@@ -358,8 +355,7 @@ CT_TEST_F(rules, R20_groups_have_the_scope_of_the_all_node_group)
 	begin();
 	add("ff15:401b:ffff::7");
 	check();
-	expect_one("R20", "8", IMC_MUST,
-		   "scope 5, the all-node group of the P_Key has 2");
+	expect_one("R20", "8", IMC_MUST, "5 2");
 }
 
 CT_TEST_F(rules, R20_a_group_that_no_address_maps_to_is_none_of_ipoib)
@@ -368,7 +364,7 @@ CT_TEST_F(rules, R20_a_group_that_no_address_maps_to_is_none_of_ipoib)
 
 	mcm.mgid[8] = 1;
 	check_group(&mcm);
-	expect_one("R20", "8", IMC_MUST, "no IP address maps to it");
+	expect_one("R20", "8", IMC_MUST, "");
 }
 
 CT_TEST_F(rules, R24_groups_have_the_mtu_of_the_link)
@@ -377,7 +373,7 @@ CT_TEST_F(rules, R24_groups_have_the_mtu_of_the_link)
 
 	mcm.mtu = 3;
 	check_group(&mcm);
-	expect_one("R24", "8", IMC_MUST, "MTU 1024 instead of the link's 2048");
+	expect_one("R24", "8", IMC_MUST, "1024 2048");
 }
 
 CT_TEST_F(rules, R25_the_other_attributes_of_the_all_node_group_are_recommended)
@@ -390,8 +386,7 @@ CT_TEST_F(rules, R25_the_other_attributes_of_the_all_node_group_are_recommended)
 	mcm.sl = 4;
 	check_group(&mcm);
 	expect_one("R25", "8", IMC_SHOULD,
-		   "TClass 9 instead of 3, FlowLabel 8 instead of 5, HopLimit 6 instead "
-		   "of 7, SL 4 instead of 1");
+		   "TClass 9 3 FlowLabel 8 5 HopLimit 6 7 SL 4 1");
 }
 
 CT_TEST_F(rules, section_4_groups_should_not_share_a_multicast_lid)
@@ -400,7 +395,7 @@ CT_TEST_F(rules, section_4_groups_should_not_share_a_multicast_lid)
 
 	mcm.mlid = 0xc001;
 	check_group(&mcm);
-	expect_one("", "4", IMC_SHOULD, "shares MLID 0xc001 with 1 other group");
+	expect_one("", "4", IMC_SHOULD, "0xc001 1");
 }
 
 CT_TEST_F(rules, section_4_every_switch_supports_multicast)
@@ -411,12 +406,12 @@ CT_TEST_F(rules, section_4_every_switch_supports_multicast)
 	world_add_node(6, IMC_SWITCH, 6, "full");
 	world_add_switch(6, 5);
 	check();
-	expect_one("", "4", IMC_MUST, "switch old (LID 5) does not support multicast");
+	expect_one("", "4", IMC_MUST, "old 5");
 	begin();
 	world_add_node(6, IMC_SWITCH, 6, "small");
 	world_add_switch(6, 4);
 	check();
-	expect_one("", "4", IMC_MUST, "room for 4 multicast LIDs, and 0xc004 is used");
+	expect_one("", "4", IMC_MUST, "4 0xc004");
 }
 
 CT_TEST_F(rules, section_10_who_can_have_made_a_bogus_all_node_group_is_named)
@@ -435,15 +430,10 @@ CT_TEST_F(rules, section_10_who_can_have_made_a_bogus_all_node_group_is_named)
 	check_for(&expected);
 	CT_ASSERT_EQ(t->findings, 2);
 	CT_EXPECT_STREQ(t->finding[0].section, "10");
-	CT_EXPECT_STREQ(t->finding[0].what,
-			"it is not what it should be: Q_Key 0x80000b1b instead of "
-			"0x80000001");
-	CT_EXPECT_STREQ(t->finding[0].maker,
-			"made by its only full member, host (LID 2, fe80::2), or the "
-			"subnet manager");
-	CT_EXPECT_STREQ(t->finding[1].maker,
-			"made by one of its 2 full members, or the subnet manager: host "
-			"(LID 2, fe80::2), fe80::9");
+	CT_EXPECT_DATA(t->finding[0].what, "Q_Key 0x80000b1b 0x80000001");
+	CT_EXPECT_DATA(t->finding[0].maker, "host LID 2 fe80::2");
+	CT_EXPECT_FALSE(ct_has_data(t->finding[0].maker, "fe80::9"));
+	CT_EXPECT_DATA(t->finding[1].maker, "host LID 2 fe80::2 fe80::9");
 	world.has = 0;
 	CT_EXPECT_TRUE(strstr(imc_maker(&world, t->finding[0].group, t->finding[0].maker),
 			      "--smkey"));

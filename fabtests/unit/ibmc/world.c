@@ -2,7 +2,6 @@
 #include <arpa/inet.h>
 #include <string.h>
 #include <cairn/bytes.h>
-#include <cairn/compat.h>
 #include "cairn_test.h"
 #include "world.h"
 

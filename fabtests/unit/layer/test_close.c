@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Nothing closes before what needs it, and it is whole after the attempt. */
-#include <string.h>
 #include "cairn_test.h"
 #include "layer_world.h"
 #include "pair.h"

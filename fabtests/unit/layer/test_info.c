@@ -63,13 +63,13 @@ CT_TEST(layer_info, what_the_layer_has_no_code_for_is_refused)
 		hints = hints_for("tcp;" EXL_NAME, FI_MSG | caps[i]);
 		CT_EXPECT_EQ(exl_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info),
 			     -FI_ENODATA);
-		CT_EXPECT_STRSTR(ct_log_last(), "caps: not offered");
+		CT_EXPECT_DATA(ct_log_last(), "caps");
 		fi_freeinfo(hints);
 	}
 }
 
-/* How the program names what the layer runs over, and what the log tells it. */
-static void expect_none(const char *prov_name, const char *line)
+/* How the program names what the layer runs over, and the name in the log. */
+static void expect_none(const char *prov_name, const char *named)
 {
 	struct fi_info *hints = hints_for(prov_name, FI_MSG), *info = hints;
 
@@ -78,8 +78,8 @@ static void expect_none(const char *prov_name, const char *line)
 		     -FI_ENODATA);
 	CT_EXPECT_EQ(info, NULL);
 	CT_EXPECT_EQ(ct_log_count(), 1);
-	CT_EXPECT_STRSTR(ct_log_last(), line);
-	CT_EXPECT_STRSTR(ct_log_last(), "FI_EXAMPLE_LAYER_LOWER");
+	CT_EXPECT_DATA(ct_log_last(), named);
+	CT_EXPECT_DATA(ct_log_last(), "FI_EXAMPLE_LAYER_LOWER");
 	fi_freeinfo(hints);
 }
 
@@ -87,9 +87,9 @@ CT_TEST(layer_info, a_lower_provider_that_there_is_not_has_nothing)
 {
 	char none[] = "nowhere";
 
-	expect_none("nowhere;" EXL_NAME, "nowhere has nothing that fits");
+	expect_none("nowhere;" EXL_NAME, "nowhere");
 	exl_lower = none;
-	expect_none(EXL_NAME, "nowhere has nothing that fits");
+	expect_none(EXL_NAME, "nowhere");
 	exl_lower = NULL;
 }
 
@@ -97,12 +97,12 @@ CT_TEST(layer_info, the_layer_does_not_run_over_itself)
 {
 	char self[] = EXL_NAME, stack[] = "tcp;" EXL_NAME;
 
-	expect_none(EXL_NAME ";" EXL_NAME, "over itself");
-	expect_none("tcp;" EXL_NAME ";" EXL_NAME, "over itself");
+	expect_none(EXL_NAME ";" EXL_NAME, EXL_NAME);
+	expect_none("tcp;" EXL_NAME ";" EXL_NAME, EXL_NAME);
 	exl_lower = self;
-	expect_none(EXL_NAME, "over itself");
+	expect_none(EXL_NAME, EXL_NAME);
 	exl_lower = stack;
-	expect_none(EXL_NAME, "over itself");
+	expect_none(EXL_NAME, EXL_NAME);
 	exl_lower = NULL;
 }
 

@@ -294,12 +294,10 @@ const struct plan_script *plan_scripts(uint32_t *count)
 uint32_t plan_script_machines(const struct plan_script *script,
 			      struct machine_kind machines[3])
 {
-	struct machine_kind kind = {
-		.config = {.domain = (enum svb_domain)script->domain,
-			   .ddio = script->ddio},
-		.rq_pm = script->rq_pm,
-		.a_size = script->small ? 8 : 128,
-	};
+	struct machine_kind kind = {.config = {.domain = (enum svb_domain)script->domain,
+					       .ddio = script->ddio},
+				    .rq_pm = script->rq_pm,
+				    .a_size = script->small ? 8 : 128};
 
 	machines[0] = kind;
 	for (uint32_t i = 0; script->weak && i < 3; i++) {

@@ -104,7 +104,7 @@ CT_TEST_F(domain, an_info_that_makes_no_sense_is_refused)
 	info = fi_dupinfo(t->info);
 	strcpy(info->domain_attr->name, "other");
 	CT_EXPECT_EQ(fi_domain(t->fabric, info, &domain, NULL), -FI_ENODEV);
-	CT_EXPECT_STRSTR(ct_log_last(), "device other cannot be opened");
+	CT_EXPECT_WARNED("other");
 	free(info->domain_attr->name);
 	info->domain_attr->name = NULL;
 	CT_EXPECT_EQ(fi_domain(t->fabric, info, &domain, NULL), -FI_EINVAL);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,10 +75,10 @@ CT_TEST(ring, of_a_file_that_others_read_is_none)
 	file_write(0, "the first secret", 16, 0640);
 	CT_EXPECT_EQ(ring_read(1, &ring, why), -FI_EINVAL);
 	CT_EXPECT_TRUE(!ring);
-	CT_EXPECT_STRSTR(why, "open to others");
+	CT_EXPECT_DATA(why, path[0]);
 	file_write(0, "fifteen bytes..", 15, 0600);
 	CT_EXPECT_EQ(ring_read(1, &ring, why), -FI_EINVAL);
-	CT_EXPECT_STRSTR(why, "wrong size");
+	CT_EXPECT_DATA(why, path[0]);
 	memset(text, 'x', sizeof(text));
 	file_write(0, text, 4096, 0600);
 	CT_EXPECT_EQ(ring_read(1, &ring, why), 0);
@@ -86,5 +87,5 @@ CT_TEST(ring, of_a_file_that_others_read_is_none)
 	CT_EXPECT_EQ(ring_read(1, &ring, why), -FI_EINVAL);
 	unlink(path[0]);
 	CT_EXPECT_EQ(ring_read(1, &ring, why), -FI_EINVAL);
-	CT_EXPECT_STRSTR(why, "cannot be read");
+	CT_EXPECT_DATA(why, strerror(ENOENT));
 }

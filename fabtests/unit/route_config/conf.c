@@ -83,6 +83,27 @@ const char *conf_errors(const struct rte_config_errors *errors)
 	return text;
 }
 
+static const char *take_line(const char *text, char line[512])
+{
+	snprintf(line, 512, "%.*s", (int)strcspn(text, "\n"), text);
+	return text + strcspn(text, "\n") + (strchr(text, '\n') != NULL);
+}
+
+void conf_expect_errors(const char *file, int line, const char *got, const char *wanted)
+{
+	static const char warning[] = ": warning: ";
+	char error[512], data[512];
+
+	while (*got || *wanted) {
+		got = take_line(got, error);
+		wanted = take_line(wanted, data);
+		ct_data(file, line, "an error", "wanted", error, data);
+		ct_truth(file, line, "there is an error", *error, *data);
+		ct_truth(file, line, "it is a warning", strstr(error, warning),
+			 strstr(data, warning));
+	}
+}
+
 const char *conf_wrong(const char *text)
 {
 	struct rte_config_errors errors = {0};

@@ -14,6 +14,10 @@ struct rte_config *conf_parse(const char *text);
 const char *conf_wrong(const char *text);
 /* Lines of errors. Valid until the next call. */
 const char *conf_errors(const struct rte_config_errors *errors);
+/* Errors as lines, and what they have to be: of each the data in it, its place first. */
+#define CONF_EXPECT_ERRORS(got, wanted) \
+	conf_expect_errors(__FILE__, __LINE__, got, wanted)
+void conf_expect_errors(const char *file, int line, const char *got, const char *wanted);
 /* What rte_config_write writes, for free(3). */
 char *conf_text(const struct rte_config *config);
 /* A file of the source tree, for free(3), with a 0 behind it; NULL, and a failure. */

@@ -6,4 +6,4 @@ fabtests_unit_unit_route_config_SOURCES = %D%/conf.c %D%/conf.h %D%/random.c %D%
 	%D%/test_query.c %D%/test_read.c %D%/test_set.c %D%/test_uri.c %D%/test_value.c \
 	%D%/test_write.c
 fabtests_unit_unit_route_config_LDADD = $(ct_libs) $(route_config_libs)
-EXTRA_DIST += %D%/bad
+EXTRA_DIST += %D%/bad.txt

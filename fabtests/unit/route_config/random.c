@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include "random.h"
@@ -141,7 +140,7 @@ static void device_of_router(FILE *out, const char *transport, uint32_t index, b
 static void device(FILE *out, uint32_t index, bool of_router)
 {
 	const bool wan = of_router && index > 1 && maybe();
-	const char *transport = ONE_OF("sock", "tcp", "verbs", "gni", "eth");
+	const char *transport = ONE_OF("sock", "tcp", "verbs", "gni");
 	uint32_t i, count = below(4);
 
 	fprintf(out, "[dev%u]\ntransport = %s\n", index, transport);
@@ -173,7 +172,7 @@ static void device(FILE *out, uint32_t index, bool of_router)
 void random_config(uint64_t seed, char *text, size_t size)
 {
 	FILE *out = fmemopen(text, size, "w");
-	uint32_t i, devices;
+	uint32_t devices;
 	bool of_router;
 
 	state = seed;
@@ -183,7 +182,7 @@ void random_config(uint64_t seed, char *text, size_t size)
 		routing(out);
 	if (of_router)
 		router(out);
-	for (i = 0; i < devices; i++)
+	for (uint32_t i = 0; i < devices; i++)
 		device(out, i, of_router);
 	fclose(out);
 }

@@ -62,9 +62,8 @@ CT_TEST(examples, figure_2)
 {
 	static const char *const names[] = {"r1", "r2", "r3", "r4", "client"};
 	char name[32];
-	size_t i;
 
-	for (i = 0; i < 5; i++) {
+	for (size_t i = 0; i < 5; i++) {
 		snprintf(name, sizeof(name), "fig2/%s", names[i]);
 		load(name);
 	}
@@ -89,9 +88,8 @@ CT_TEST(examples, figure_3)
 	static const char *const names[] = {"r1", "r2",	    "r3",    "r4",
 					    "r5", "client", "server"};
 	char name[32];
-	size_t i;
 
-	for (i = 0; i < 7; i++) {
+	for (size_t i = 0; i < 7; i++) {
 		snprintf(name, sizeof(name), "fig3/%s", names[i]);
 		load(name);
 	}
@@ -116,9 +114,8 @@ CT_TEST(examples, figure_1)
 					    "as2-r3", "as4-r1", "as4-r2",
 					    "as4-r3", "as4-r4", "as4-r5"};
 	char name[32];
-	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(name, sizeof(name), "fig1/%s", names[i]);
 		load(name);
 	}
@@ -131,5 +128,29 @@ CT_TEST(examples, figure_1)
 	/* AS 4 has its compute systems at the ends of routes. */
 	if (count == 13)
 		CT_EXPECT_FALSE(config[7]->device[1].transit);
+	unload();
+}
+
+/* doc/tutorial-route.md runs them without root, who alone may make the default socket. */
+CT_TEST(examples, routers_of_the_tutorial_have_control_sockets_in_its_folder)
+{
+	static const char *const names[] = {"r1",      "r2",	"r3",	"r4",
+					    "as4r1",   "as4r2", "desk", "storage",
+					    "compute", "far"};
+	char name[48], control[48];
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(name, sizeof(name), "one-machine/%s", names[i]);
+		load(name);
+	}
+	expect_together();
+	CT_EXPECT_EQ(count, 10);
+	for (i = 0; i < count; i++) {
+		if (!config[i]->is_router)
+			continue;
+		snprintf(control, sizeof(control), "/tmp/fig2/%s.sock", names[i]);
+		CT_EXPECT_STREQ(config[i]->router.control, control);
+	}
 	unload();
 }

@@ -27,9 +27,8 @@ static void row_of_number(const struct rte_key *key, char *row, size_t size)
 static void row_of_words(const struct rte_key *key, char *row, size_t size)
 {
 	char words[100] = "";
-	uint32_t i;
 
-	for (i = 0; key->words[i]; i++)
+	for (uint32_t i = 0; key->words[i]; i++)
 		snprintf(words + strlen(words), sizeof(words) - strlen(words), "%s%s",
 			 i ? ", " : "", key->words[i]);
 	snprintf(row, size, "\n| **%s** | %s | ", key->name, words);
@@ -40,12 +39,11 @@ CT_TEST(man, has_every_keyword_with_its_range_and_default)
 	const struct rte_section *section;
 	char row[200], *page;
 	size_t len;
-	uint32_t i;
 
 	page = conf_source("man/fi_route.7.md", &len);
 	CT_ASSERT_NE(page, NULL);
 	for (section = rte_sections; section < rte_sections + RTE_SECTIONS; section++)
-		for (i = 0; i < section->keys; i++) {
+		for (uint32_t i = 0; i < section->keys; i++) {
 			const struct rte_key *key = &section->key[i];
 
 			if (key->type == &rte_type_number)

@@ -27,10 +27,9 @@ CT_TEST(prefix, the_longest_that_has_the_address_is_found)
 	struct rte_config *config = conf_parse(prefixes);
 	const struct rte_config_prefix *found;
 	union crn_addr addr;
-	size_t i;
 
 	CT_ASSERT_NE(config, NULL);
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		memset(&addr, 0, sizeof(addr));
 		addr.sa.sa_family = strchr(rows[i].addr, ':') ? AF_INET6 : AF_INET;
 		inet_pton(addr.sa.sa_family, rows[i].addr,
@@ -91,10 +90,9 @@ CT_TEST(acl, allows_what_one_of_them_names)
 	};
 	struct rte_config *config =
 		with_acls("acl = 3:1 -> 4:*\nacl = *->3:2\nacl = 5:* -> *\n");
-	size_t i;
 
 	CT_ASSERT_NE(config, NULL);
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		CT_NOTE("row %zu", i);
 		CT_EXPECT_EQ(rte_config_allows(config, rows[i].from, rows[i].to),
 			     rows[i].allowed);

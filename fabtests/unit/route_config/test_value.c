@@ -39,9 +39,8 @@ CT_TEST(value, is_read_and_written_in_the_largest_unit_in_which_it_is_whole)
 {
 	char buf[RTE_VALUE_SIZE];
 	uint64_t value;
-	size_t i;
 
-	for (i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
 		CT_NOTE("%s", right[i].text);
 		CT_EXPECT_TRUE(rte_value_parse(right[i].text, right[i].units, &value));
 		CT_EXPECT_EQ(value, right[i].value);
@@ -81,9 +80,8 @@ CT_TEST(value, that_is_none_is_refused)
 		{rte_units_milli, "0.0001"},
 	};
 	uint64_t value;
-	size_t i;
 
-	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		CT_NOTE("%s", wrong[i].text);
 		CT_EXPECT_FALSE(rte_value_parse(wrong[i].text, wrong[i].units, &value));
 	}

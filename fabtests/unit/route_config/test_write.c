@@ -24,8 +24,6 @@ static void same_uri(const struct rte_config_uri *a, const struct rte_config_uri
 static void same_device(const struct rte_config_device *a,
 			const struct rte_config_device *b)
 {
-	uint32_t i;
-
 	same_text(a->name, b->name);
 	CT_EXPECT_EQ(a->transport, b->transport);
 	CT_EXPECT_EQ(a->has_as, b->has_as);
@@ -34,7 +32,7 @@ static void same_device(const struct rte_config_device *a,
 	CT_EXPECT_EQ(a->at.subnet, b->at.subnet);
 	CT_EXPECT_EQ(a->routable, b->routable);
 	CT_ASSERT_EQ(a->routers, b->routers);
-	for (i = 0; i < a->routers; i++)
+	for (uint32_t i = 0; i < a->routers; i++)
 		same_uri(&a->router[i], &b->router[i]);
 	same_text(a->provider, b->provider);
 	same_text(a->fabric, b->fabric);
@@ -43,7 +41,7 @@ static void same_device(const struct rte_config_device *a,
 	CT_EXPECT_EQ(a->transfer, b->transfer);
 	CT_EXPECT_EQ(a->auth, b->auth);
 	CT_ASSERT_EQ(a->keys, b->keys);
-	for (i = 0; i < a->keys; i++) {
+	for (uint32_t i = 0; i < a->keys; i++) {
 		CT_EXPECT_EQ(a->key[i].id, b->key[i].id);
 		same_text(a->key[i].file, b->key[i].file);
 	}
@@ -67,16 +65,14 @@ static void same_match(const struct rte_config_match *a, const struct rte_config
 static void same_lists(const struct rte_config_router *a,
 		       const struct rte_config_router *b)
 {
-	uint32_t i;
-
 	CT_ASSERT_EQ(a->routes, b->routes);
-	for (i = 0; i < a->routes; i++) {
+	for (uint32_t i = 0; i < a->routes; i++) {
 		CT_ASSERT_EQ(a->route[i].subnets, b->route[i].subnets);
 		CT_EXPECT_MEMEQ(a->route[i].subnet, b->route[i].subnet,
 				a->route[i].subnets * sizeof(*a->route[i].subnet));
 	}
 	CT_ASSERT_EQ(a->acls, b->acls);
-	for (i = 0; i < a->acls; i++) {
+	for (uint32_t i = 0; i < a->acls; i++) {
 		same_match(&a->acl[i].from, &b->acl[i].from);
 		same_match(&a->acl[i].to, &b->acl[i].to);
 	}
@@ -104,10 +100,8 @@ static void same_router(const struct rte_config_router *a,
 static void same_routing(const struct rte_config_routing *a,
 			 const struct rte_config_routing *b)
 {
-	uint32_t i;
-
 	CT_ASSERT_EQ(a->prefixes, b->prefixes);
-	for (i = 0; i < a->prefixes; i++) {
+	for (uint32_t i = 0; i < a->prefixes; i++) {
 		CT_EXPECT_EQ(a->prefix[i].family, b->prefix[i].family);
 		CT_EXPECT_EQ(a->prefix[i].bits, b->prefix[i].bits);
 		CT_EXPECT_MEMEQ(a->prefix[i].addr, b->prefix[i].addr, 16);
@@ -123,13 +117,11 @@ static void same_routing(const struct rte_config_routing *a,
 
 static void same_config(const struct rte_config *a, const struct rte_config *b)
 {
-	uint32_t i;
-
 	CT_EXPECT_EQ(a->is_router, b->is_router);
 	same_routing(&a->routing, &b->routing);
 	same_router(&a->router, &b->router);
 	CT_ASSERT_EQ(a->devices, b->devices);
-	for (i = 0; i < a->devices; i++)
+	for (uint32_t i = 0; i < a->devices; i++)
 		same_device(&a->device[i], &b->device[i]);
 }
 
@@ -163,9 +155,8 @@ CT_TEST(write, any_configuration_is_read_as_the_same)
 {
 	const uint64_t seeds = ct_rounds(3000);
 	static char text[16384];
-	uint64_t seed;
 
-	for (seed = 0; seed < seeds && !ct_failed(); seed++) {
+	for (uint64_t seed = 0; seed < seeds && !ct_failed(); seed++) {
 		random_config(seed, text, sizeof(text));
 		CT_NOTE("seed %llu:\n%s", (unsigned long long)seed, text);
 		expect_same_again(text);

@@ -109,9 +109,11 @@ void over_close(struct over *over)
 
 	for (i = 0; i < PAIR_ENDS; i++)
 		rte_vc_stop(&over->end[i].vc, FI_ECANCELED, 0);
-	pair_close(&over->pair);
+	/* Messages without a receive are in the port's memory until the end of the vc. */
+	pair_part(&over->pair);
 	for (i = 0; i < PAIR_ENDS; i++)
 		end_close(&over->end[i]);
+	pair_close(&over->pair);
 }
 
 /* False: there is none. */

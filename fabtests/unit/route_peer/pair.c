@@ -28,6 +28,7 @@ static void end_log(void *context, const char *text)
 	struct pair_end *end = context;
 
 	snprintf(end->log, sizeof(end->log), "%s", text);
+	end->lines++;
 }
 
 static void end_denied(void *context, enum rte_denial why, const union crn_addr *who,
@@ -173,6 +174,13 @@ void pair_turn(struct pair *pair)
 	rte_port_progress(pair->end[PAIR_B].port);
 }
 
+void pair_expect_left(const struct pair_end *end, int err)
+{
+	CT_EXPECT_EQ(end->err, err);
+	CT_EXPECT_EQ(end->lines, 1);
+	CT_EXPECT_STRSTR(end->log, end->peer->text);
+}
+
 void pair_put_all(struct pair_end *end)
 {
 	struct crn_list *entry;
@@ -207,7 +215,7 @@ static void end_close(struct pair_end *end)
 	rte_config_free(end->config);
 }
 
-void pair_close(struct pair *pair)
+void pair_part(struct pair *pair)
 {
 	struct pair_end *end;
 	int i;
@@ -219,7 +227,15 @@ void pair_close(struct pair *pair)
 			pair_put_all(end);
 		if (end->peer)
 			rte_peer_close(end->peer, 0);
+		end->peer = NULL;
 	}
+}
+
+void pair_close(struct pair *pair)
+{
+	int i;
+
+	pair_part(pair);
 	if (pair->listener)
 		rte_listener_close(pair->listener);
 	for (i = 0; i < PAIR_ENDS; i++)

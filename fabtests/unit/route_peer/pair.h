@@ -19,6 +19,7 @@ struct pair_end {
 	struct crn_list rxs;
 	unsigned int messages;
 	char log[512]; /* the last line */
+	unsigned int lines;
 	unsigned int denied[RTE_DENIALS];
 	/* The endpoint that has something in front of it, and its own functions; NULL. */
 	struct fid_ep *ep;
@@ -71,6 +72,10 @@ void pair_turn(struct pair *pair);
 	} while (0)
 /* Everything that arrived is put. */
 void pair_put_all(struct pair_end *end);
+/* Its connection ended with err, and one line of the log names the peer. */
+void pair_expect_left(const struct pair_end *end, int err);
+/* Closes the peers of both ends. */
+void pair_part(struct pair *pair);
 /* Closes what is open, and checks that all memory was returned. */
 void pair_close(struct pair *pair);
 /* Removes what is in front of the endpoint. */

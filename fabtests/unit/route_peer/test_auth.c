@@ -98,8 +98,7 @@ CT_TEST_F(auth, whoever_has_no_key_is_not_let_in)
 	ends(t, FI_EACCES);
 	CT_EXPECT_EQ(t->ret, -FI_EACCES);
 	CT_EXPECT_EQ(t->b->denied[RTE_DENIED_NO_PROOF], 1);
-	CT_EXPECT_STRSTR(t->b->log, "has no key to prove itself");
-	CT_EXPECT_STRSTR(t->a->log, "key_file, key_id");
+	CT_EXPECT_STRSTR(t->a->log, "key_file");
 }
 
 CT_TEST_F(auth, whoever_connects_without_a_key_lets_nobody_prove_itself)
@@ -125,7 +124,6 @@ static void denied(struct pair *t, const struct pair_attr *attr, enum rte_denial
 	CT_EXPECT_EQ(t->b->ups, 0);
 	CT_EXPECT_EQ(t->b->err, FI_EACCES);
 	CT_EXPECT_EQ(t->b->denied[why], 1);
-	CT_EXPECT_STRSTR(t->b->log, "is not let in");
 	CT_EXPECT_STRSTR(t->a->log, "key_id 1");
 }
 
@@ -488,7 +486,7 @@ CT_TEST_F(auth, without_a_random_number_nobody_is_spoken_with)
 	pair_begin(t);
 	t->a->peer->local.nonce = 0;
 	ends(t, FI_EIO);
-	CT_EXPECT_STRSTR(t->a->log, "no random number");
+	CT_EXPECT_STRSTR(t->a->log, "getrandom");
 }
 
 /* B has both keys, and answers by the one that was used; A wants the one that it used. */
@@ -506,5 +504,5 @@ CT_TEST_F(auth, an_answer_by_another_key_is_none)
 	CT_EXPECT_EQ(t->a->peer->in->key_id, 2);
 	t->a->peer->in->key_id = 1;
 	ends(t, FI_EACCES);
-	CT_EXPECT_STRSTR(t->a->log, "was not asked for");
+	CT_EXPECT_EQ(t->a->denied[RTE_DENIED_KEY_ID], 1);
 }

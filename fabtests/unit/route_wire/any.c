@@ -136,9 +136,7 @@ const size_t any_kind_count = CRN_COUNT(any_kinds);
 
 const struct any_kind *any_kind(uint8_t type)
 {
-	size_t i;
-
-	for (i = 0; i < any_kind_count; i++)
+	for (size_t i = 0; i < any_kind_count; i++)
 		if (any_kinds[i].type == type)
 			return &any_kinds[i];
 	return NULL;
@@ -176,7 +174,6 @@ static const char *differ_options(const struct rte_options *a,
 				  const struct rte_options *b)
 {
 	const char *field = NULL;
-	uint32_t tlv, i;
 
 	if (a->present != b->present)
 		return "present";
@@ -187,14 +184,14 @@ static const char *differ_options(const struct rte_options *a,
 	     a->probe.connections != b->probe.connections ||
 	     a->probe.arena != b->probe.arena))
 		return "probe";
-	for (tlv = RTE_TLV_URI; tlv < RTE_TLV_PROBE; tlv++)
+	for (uint32_t tlv = RTE_TLV_URI; tlv < RTE_TLV_PROBE; tlv++)
 		if ((a->present >> tlv & 1) && strcmp(a->text[tlv], b->text[tlv]))
 			return "text";
 	if (!(a->present >> RTE_TLV_PATH & 1))
 		return NULL;
 	if (a->hops != b->hops)
 		return "hops";
-	for (i = 0; !field && i < a->hops; i++)
+	for (uint32_t i = 0; !field && i < a->hops; i++)
 		field = differ_hop(&a->hop[i], &b->hop[i]);
 	return field;
 }

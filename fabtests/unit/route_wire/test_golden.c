@@ -12,9 +12,9 @@ static const uint8_t *fenced(const struct golden *golden)
 
 CT_TEST(wire_golden, there_is_one_of_each_type)
 {
-	size_t i, k;
+	size_t k;
 
-	for (i = 0; i < any_kind_count; i++) {
+	for (size_t i = 0; i < any_kind_count; i++) {
 		CT_NOTE("%s", rte_message_name(any_kinds[i].type));
 		for (k = 0; k < golden_count(); k++)
 			if (golden_at(k)->bytes[2] == any_kinds[i].type)
@@ -27,9 +27,8 @@ CT_TEST(wire_golden, bytes_mean_what_the_table_says)
 {
 	const struct golden *golden;
 	const char *field;
-	size_t i;
 
-	for (i = 0; i < golden_count(); i++) {
+	for (size_t i = 0; i < golden_count(); i++) {
 		golden = golden_at(i);
 		memset(&a, 0xa5, sizeof(a));
 		golden_fill(golden, &b);
@@ -44,9 +43,8 @@ CT_TEST(wire_golden, what_is_meant_is_packed_as_the_table_says)
 {
 	const struct golden *golden;
 	uint8_t *room;
-	size_t i;
 
-	for (i = 0; i < golden_count(); i++) {
+	for (size_t i = 0; i < golden_count(); i++) {
 		golden = golden_at(i);
 		golden_fill(golden, &a);
 		a.packet.head.hlen = 12345;
@@ -62,9 +60,8 @@ CT_TEST(wire_golden, what_is_meant_is_packed_as_the_table_says)
 CT_TEST(wire_golden, the_payload_of_data_is_not_packed)
 {
 	const struct golden *golden;
-	size_t i;
 
-	for (i = 0; i < golden_count(); i++) {
+	for (size_t i = 0; i < golden_count(); i++) {
 		golden = golden_at(i);
 		golden_fill(golden, &a);
 		CT_NOTE("%s", golden->name);
@@ -77,12 +74,11 @@ CT_TEST(wire_golden, the_payload_of_data_is_not_packed)
 CT_TEST(wire_golden, what_does_not_fit_is_not_packed)
 {
 	const struct golden *golden;
-	size_t i, size;
 
-	for (i = 0; i < golden_count(); i++) {
+	for (size_t i = 0; i < golden_count(); i++) {
 		golden = golden_at(i);
 		golden_fill(golden, &a);
-		for (size = 0; size < golden->len; size++) {
+		for (size_t size = 0; size < golden->len; size++) {
 			CT_NOTE("%s, %zu bytes", golden->name, size);
 			CT_EXPECT_EQ(any_pack_all(&a, ct_fence_room(size), size),
 				     -FI_ETOOSMALL);
@@ -93,11 +89,10 @@ CT_TEST(wire_golden, what_does_not_fit_is_not_packed)
 CT_TEST(wire_golden, a_message_may_end_nowhere_early)
 {
 	const struct golden *golden;
-	size_t i, len;
 
-	for (i = 0; i < golden_count(); i++) {
+	for (size_t i = 0; i < golden_count(); i++) {
 		golden = golden_at(i);
-		for (len = 0; len < golden->len; len++) {
+		for (size_t len = 0; len < golden->len; len++) {
 			CT_NOTE("%s, %zu bytes", golden->name, len);
 			CT_EXPECT_EQ(any_parse(&a, ct_fence_copy(golden->bytes, len),
 					       len),
@@ -110,9 +105,8 @@ CT_TEST(wire_golden, nothing_follows_a_message)
 {
 	static uint8_t bytes[512];
 	const struct golden *golden;
-	size_t i;
 
-	for (i = 0; i < golden_count(); i++) {
+	for (size_t i = 0; i < golden_count(); i++) {
 		golden = golden_at(i);
 		CT_ASSERT_LT(golden->len, sizeof(bytes));
 		memset(bytes, 0, sizeof(bytes));
@@ -129,11 +123,10 @@ CT_TEST(wire_golden, no_flipped_bit_does_harm)
 	static uint8_t bytes[512], out[512];
 	const struct golden *golden;
 	unsigned int accepted = 0, refused = 0;
-	size_t i, bit;
 
-	for (i = 0; i < golden_count(); i++) {
+	for (size_t i = 0; i < golden_count(); i++) {
 		golden = golden_at(i);
-		for (bit = 0; bit < golden->len * 8; bit++) {
+		for (size_t bit = 0; bit < golden->len * 8; bit++) {
 			memcpy(bytes, golden->bytes, golden->len);
 			bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 			CT_NOTE("%s, bit %zu", golden->name, bit);
@@ -155,9 +148,9 @@ CT_TEST(wire_golden, fields_cover_every_byte_once)
 {
 	const struct any_kind *kind;
 	const struct any_field *field;
-	size_t i, k, at;
+	size_t k, at;
 
-	for (i = 0; i < any_kind_count; i++) {
+	for (size_t i = 0; i < any_kind_count; i++) {
 		kind = &any_kinds[i];
 		for (k = 0, at = RTE_HEAD_LEN; k < kind->count; k++) {
 			field = &kind->fields[k];
@@ -181,9 +174,7 @@ CT_TEST(wire_golden, fields_cover_every_byte_once)
 
 static bool reserved(const struct any_field *fields, size_t count, size_t at)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (at >= fields[i].at && at - fields[i].at < fields[i].size)
 			return !*fields[i].name;
 	return false;
@@ -195,13 +186,13 @@ CT_TEST(wire_golden, reserved_bytes_are_ignored)
 	const struct golden *golden;
 	const struct any_kind *kind;
 	const char *field;
-	size_t i, at, set;
+	size_t set;
 
-	for (i = 0; i < golden_count(); i++) {
+	for (size_t i = 0; i < golden_count(); i++) {
 		golden = golden_at(i);
 		kind = any_kind(golden->bytes[2]);
 		memcpy(bytes, golden->bytes, golden->len);
-		for (at = set = 0; at < golden->len; at++) {
+		for (size_t at = set = 0; at < golden->len; at++) {
 			if (!reserved(kind->fields, kind->count, at) &&
 			    !(kind->entry && at >= golden->len - golden->plen &&
 			      reserved(kind->entry, kind->entry_count,
@@ -241,9 +232,8 @@ CT_TEST(wire_golden, flags_that_a_type_does_not_have_are_ignored)
 	};
 	static uint8_t bytes[512];
 	const struct golden *golden;
-	size_t i;
 
-	for (i = 0; i < golden_count(); i++) {
+	for (size_t i = 0; i < golden_count(); i++) {
 		golden = golden_at(i);
 		memcpy(bytes, golden->bytes, golden->len);
 		bytes[3] |= (uint8_t)~have[bytes[2]];
@@ -260,14 +250,13 @@ CT_TEST(wire_golden, flags_that_a_type_does_not_have_are_ignored)
 CT_TEST(wire_golden, a_message_is_parsed_as_its_own_type_only)
 {
 	const struct any_kind *kind;
-	size_t i, k;
 
-	for (i = 0; i < golden_count(); i++) {
+	for (size_t i = 0; i < golden_count(); i++) {
 		golden_fill(golden_at(i), &a);
 		CT_ASSERT_EQ(rte_packet_parse(&a.packet, golden_at(i)->bytes,
 					      golden_at(i)->len),
 			     RTE_OK);
-		for (k = 0; k < any_kind_count; k++) {
+		for (size_t k = 0; k < any_kind_count; k++) {
 			kind = &any_kinds[k];
 			if (kind->parse == any_kind(a.packet.head.type)->parse)
 				continue;

@@ -24,11 +24,10 @@ static size_t pack(struct rte_lsa *lsa, uint32_t links, uint16_t neighbours)
 					       .vc = 3,
 					       .seq = 4}};
 	ssize_t len;
-	uint32_t i;
 
-	for (i = 0; i < CRN_COUNT(neighbour); i++)
+	for (uint32_t i = 0; i < CRN_COUNT(neighbour); i++)
 		neighbour[i] = i + 100;
-	for (i = 0; i < links; i++)
+	for (uint32_t i = 0; i < links; i++)
 		link[i] = (struct rte_link){.subnet = i,
 					    .rate = 1,
 					    .neighbours = neighbours,
@@ -192,12 +191,11 @@ CT_TEST(wire_join, pieces_come_in_order)
 		{{0, 1, 1, 2, 3}, RTE_BAD_PIECE}, {{0, 1, 3}, RTE_MORE},
 	};
 	enum rte_bad last;
-	size_t i, k;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		cut_in_three();
 		last = RTE_OK;
-		for (k = 0; k < 5 && rows[i].order[k] != 3; k++)
+		for (size_t k = 0; k < 5 && rows[i].order[k] != 3; k++)
 			last = put_piece(rows[i].order[k]);
 		CT_NOTE("row %zu", i);
 		CT_EXPECT_EQ(last, rows[i].want);
@@ -215,9 +213,8 @@ CT_TEST(wire_join, pieces_come_in_order)
 CT_TEST(wire_join, pieces_of_different_lists_do_not_mix)
 {
 	static const uint8_t fields[] = {24, 28, 32, 40, 48, 56, 60, 64, 72};
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(fields); i++) {
+	for (size_t i = 0; i < CRN_COUNT(fields); i++) {
 		cut_in_three();
 		CT_EXPECT_EQ(put_piece(0), RTE_MORE);
 		pieces[1][fields[i]] ^= fields[i] == 64 ? 0x08 : 0x02;

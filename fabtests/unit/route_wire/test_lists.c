@@ -23,11 +23,9 @@ static const struct list lists[] = {
 /* So many entries, where every list has its count and its entries in the union. */
 static void fill(const struct list *list, uint32_t count)
 {
-	uint32_t i;
-
 	memset(&a, 0, sizeof(a));
 	a.packet.head.type = list->type;
-	for (i = 0; i < count && i < list->max; i++)
+	for (uint32_t i = 0; i < count && i < list->max; i++)
 		switch (list->type) {
 		case RTE_DIGEST:
 		case RTE_LSREQ:
@@ -58,13 +56,11 @@ static void fill(const struct list *list, uint32_t count)
 CT_TEST(wire_list, has_none_to_as_many_entries_as_its_bound)
 {
 	const struct list *list;
-	uint32_t count;
 	ssize_t len;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(lists); i++) {
+	for (size_t i = 0; i < CRN_COUNT(lists); i++) {
 		list = &lists[i];
-		for (count = 0; count <= list->max; count++) {
+		for (uint32_t count = 0; count <= list->max; count++) {
 			CT_NOTE("%s of %u", rte_message_name(list->type), count);
 			fill(list, count);
 			len = any_pack(&a, bytes, sizeof(bytes));
@@ -81,10 +77,9 @@ CT_TEST(wire_list, has_none_to_as_many_entries_as_its_bound)
 CT_TEST(wire_list, beyond_its_bound_is_not_packed)
 {
 	static const uint32_t more[] = {0, 0x7fffffff, UINT32_MAX - 1, UINT32_MAX};
-	size_t i, k;
 
-	for (i = 0; i < CRN_COUNT(lists); i++)
-		for (k = 0; k < CRN_COUNT(more); k++) {
+	for (size_t i = 0; i < CRN_COUNT(lists); i++)
+		for (size_t k = 0; k < CRN_COUNT(more); k++) {
 			fill(&lists[i], more[k] ? more[k] : lists[i].max + 1);
 			CT_EXPECT_EQ(any_pack(&a, bytes, sizeof(bytes)), -FI_EINVAL);
 		}
@@ -95,10 +90,9 @@ CT_TEST(wire_list, says_how_long_it_is_twice)
 {
 	const struct list *list;
 	uint32_t count;
-	size_t i, k;
 	ssize_t len;
 
-	for (i = 0; i < CRN_COUNT(lists); i++) {
+	for (size_t i = 0; i < CRN_COUNT(lists); i++) {
 		list = &lists[i];
 		const struct {
 			uint32_t count;
@@ -118,7 +112,7 @@ CT_TEST(wire_list, says_how_long_it_is_twice)
 		fill(list, 2);
 		len = any_pack(&a, bytes, sizeof(bytes));
 		CT_ASSERT_GT(len, 0);
-		for (k = 0; k < CRN_COUNT(rows); k++) {
+		for (size_t k = 0; k < CRN_COUNT(rows); k++) {
 			count = rows[k].count;
 			bytes[list->count_at] = (uint8_t)count;
 			bytes[list->count_at + 1] = (uint8_t)(count >> 8);
@@ -142,9 +136,8 @@ static enum rte_bad round_trip(void)
 CT_TEST(wire_list, of_keys_is_in_ascending_order)
 {
 	struct rte_lsa_key *key = a.body.lsa_keys.key;
-	size_t i;
 
-	for (i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 2; i++) {
 		fill(&lists[i], 2);
 		key[0].as = 1;
 		CT_EXPECT_EQ(any_pack(&a, bytes, sizeof(bytes)), -FI_EINVAL);
@@ -170,9 +163,8 @@ CT_TEST(wire_list, of_keys_is_in_ascending_order)
 CT_TEST(wire_list, reach_is_of_an_as_and_a_router)
 {
 	static const uint8_t at[] = {24, 32};
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(at); i++) {
+	for (size_t i = 0; i < CRN_COUNT(at); i++) {
 		fill(&lists[2], 1);
 		CT_ASSERT_EQ(round_trip(), RTE_OK);
 		bytes[at[i]] = 0;
@@ -206,9 +198,8 @@ CT_TEST(wire_list, slots_are_within_their_bounds)
 		{{UINT64_MAX, UINT64_MAX, 0, 1}, false, RTE_BAD_RANGE},
 	};
 	const struct rte_grant_slot *slot;
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("row %zu", i);
 		slot = &rows[i].slot;
 		fill(&lists[3], 2);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* LSAs: the document's record, links at their bounds, whole and in pieces. */
-#include <stdlib.h>
 #include <rdma/fi_errno.h>
 #include <cairn/compat.h>
 #include "golden.h"
@@ -26,13 +25,11 @@ static struct rte_packet sent(void)
 /* So many links, alike but for their subnets, rates and neighbours. */
 static struct rte_lsa lsa_of(uint32_t links, uint16_t neighbours, size_t uri_len)
 {
-	uint32_t i;
-
-	for (i = 0; i < CRN_COUNT(neighbour); i++)
+	for (uint32_t i = 0; i < CRN_COUNT(neighbour); i++)
 		neighbour[i] = 1000 + i;
 	memset(uri, 'u', sizeof(uri));
 	uri[uri_len] = 0;
-	for (i = 0; i < CRN_COUNT(link); i++)
+	for (uint32_t i = 0; i < CRN_COUNT(link); i++)
 		link[i] = (struct rte_link){.subnet = i,
 					    .scope_as = 3,
 					    .rate = 1 + i,
@@ -182,17 +179,16 @@ static void expect_round_trip(const struct rte_lsa *lsa)
 CT_TEST(wire_lsa, of_any_size_comes_back)
 {
 	struct rte_lsa lsa;
-	size_t len;
 
-	for (len = 0; len <= RTE_URI_MAX; len++) {
+	for (size_t len = 0; len <= RTE_URI_MAX; len++) {
 		lsa = lsa_of(1, 0, len);
 		expect_round_trip(&lsa);
 	}
-	for (len = 0; len <= RTE_NEIGHBOURS_MAX; len++) {
+	for (size_t len = 0; len <= RTE_NEIGHBOURS_MAX; len++) {
 		lsa = lsa_of(2, (uint16_t)len, 5);
 		expect_round_trip(&lsa);
 	}
-	for (len = 0; len <= RTE_LINKS_MAX; len++) {
+	for (size_t len = 0; len <= RTE_LINKS_MAX; len++) {
 		lsa = lsa_of((uint32_t)len, 3, 20);
 		expect_round_trip(&lsa);
 	}
@@ -255,9 +251,8 @@ CT_TEST(wire_lsa, that_does_not_fit_is_not_packed)
 	const struct rte_lsa lsa = lsa_of(3, 2, 20);
 	const struct rte_packet to = sent();
 	const size_t len = rte_lsa_len(&lsa);
-	size_t size;
 
-	for (size = 0; size < len; size++)
+	for (size_t size = 0; size < len; size++)
 		CT_EXPECT_EQ(rte_lsa_pack(&to, &lsa, ct_fence_room(size), size),
 			     -FI_ETOOSMALL);
 	CT_EXPECT_EQ(rte_lsa_pack(&to, &lsa, ct_fence_room(len), len), len);
@@ -283,11 +278,9 @@ static void begin_list(void)
 
 CT_TEST(wire_lsa, a_list_may_end_nowhere_early)
 {
-	size_t len;
-
 	begin_list();
 	CT_EXPECT_EQ(parse_list(112), RTE_OK);
-	for (len = 0; len < 112; len++) {
+	for (size_t len = 0; len < 112; len++) {
 		CT_NOTE("%zu bytes", len);
 		CT_EXPECT_EQ(parse_list(len), RTE_BAD_SHORT);
 	}
@@ -327,11 +320,10 @@ CT_TEST(wire_lsa, a_link_is_within_its_bounds)
 		{31, 1, 255, RTE_OK},
 		{35, 1, 255, RTE_OK},
 	};
-	size_t i, k;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		begin_list();
-		for (k = 0; k < rows[i].size; k++)
+		for (size_t k = 0; k < rows[i].size; k++)
 			list[rows[i].at + k] = (uint8_t)(rows[i].value >> 8 * k);
 		CT_NOTE("byte %u: %u", rows[i].at, rows[i].value);
 		CT_EXPECT_EQ(parse_list(112), rows[i].want);

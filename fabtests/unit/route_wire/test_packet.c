@@ -38,12 +38,11 @@ CT_TEST(wire_preamble, may_be_followed_but_not_cut)
 {
 	struct rte_preamble preamble;
 	uint8_t bytes[56] = {0};
-	size_t len;
 
 	memcpy(bytes, preamble_bytes, 32);
-	for (len = 0; len < 32; len++)
+	for (size_t len = 0; len < 32; len++)
 		CT_EXPECT_EQ(fence_preamble(&preamble, bytes, len), RTE_BAD_SHORT);
-	for (len = 32; len <= sizeof(bytes); len++)
+	for (size_t len = 32; len <= sizeof(bytes); len++)
 		CT_EXPECT_EQ(fence_preamble(&preamble, bytes, len), RTE_OK);
 }
 
@@ -61,9 +60,8 @@ CT_TEST(wire_preamble, that_is_wrong_is_refused)
 	};
 	struct rte_preamble preamble;
 	uint8_t bytes[32];
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(rows); i++) {
+	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		memcpy(bytes, preamble_bytes, 32);
 		bytes[rows[i].at] = rows[i].value;
 		CT_NOTE("byte %u: %u", rows[i].at, rows[i].value);
@@ -85,10 +83,9 @@ CT_TEST(wire_preamble, both_ends_find_the_same_minor_version)
 {
 	static const uint8_t minors[] = {0, 1, 7, 255};
 	struct rte_preamble a = {0}, b = {0};
-	size_t i, k;
 
-	for (i = 0; i < CRN_COUNT(minors); i++)
-		for (k = 0; k < CRN_COUNT(minors); k++) {
+	for (size_t i = 0; i < CRN_COUNT(minors); i++)
+		for (size_t k = 0; k < CRN_COUNT(minors); k++) {
 			a.minor_max = minors[i];
 			b.minor_max = minors[k];
 			CT_NOTE("%u and %u", minors[i], minors[k]);
@@ -139,10 +136,9 @@ static enum rte_bad changed(const struct golden *golden, size_t at, uint32_t val
 {
 	static uint8_t bytes[512];
 	static struct any any;
-	size_t i;
 
 	memcpy(bytes, golden->bytes, golden->len);
-	for (i = 0; i < size; i++)
+	for (size_t i = 0; i < size; i++)
 		bytes[at + i] = (uint8_t)(value >> 8 * i);
 	return any_parse(&any, ct_fence_copy(bytes, golden->len), golden->len);
 }
@@ -150,9 +146,8 @@ static enum rte_bad changed(const struct golden *golden, size_t at, uint32_t val
 CT_TEST(wire_packet, other_protocols_and_versions_are_refused)
 {
 	const struct golden *golden;
-	size_t i;
 
-	for (i = 0; i < golden_count(); i++) {
+	for (size_t i = 0; i < golden_count(); i++) {
 		golden = golden_at(i);
 		CT_NOTE("%s", golden->name);
 		CT_EXPECT_EQ(changed(golden, 0, 0xc8, 1), RTE_BAD_MAGIC);
@@ -166,9 +161,8 @@ CT_TEST(wire_packet, other_protocols_and_versions_are_refused)
 CT_TEST(wire_packet, a_minor_version_that_is_not_spoken_is_not_sent)
 {
 	static struct any any;
-	size_t i;
 
-	for (i = 0; i < golden_count(); i++) {
+	for (size_t i = 0; i < golden_count(); i++) {
 		golden_fill(golden_at(i), &any);
 		any.packet.head.minor = RTE_MINOR + 1;
 		CT_EXPECT_EQ(any_pack(&any, ct_fence_room(1024), 1024), -FI_EINVAL);
@@ -230,9 +224,9 @@ CT_TEST(wire_packet, types_are_those_of_the_table)
 CT_TEST(wire_packet, hlen_is_within_its_bounds)
 {
 	const struct golden *golden;
-	size_t i, body;
+	size_t body;
 
-	for (i = 0; i < golden_count(); i++) {
+	for (size_t i = 0; i < golden_count(); i++) {
 		golden = golden_at(i);
 		CT_NOTE("%s", golden->name);
 		body = any_without_reserved(golden->bytes[2], golden->bytes,
@@ -259,9 +253,8 @@ CT_TEST(wire_packet, plen_is_within_its_bounds)
 	};
 	const struct golden *golden;
 	uint32_t bound;
-	size_t i;
 
-	for (i = 0; i < golden_count(); i++) {
+	for (size_t i = 0; i < golden_count(); i++) {
 		golden = golden_at(i);
 		bound = max[golden->bytes[2]];
 		CT_NOTE("%s", golden->name);
@@ -287,10 +280,9 @@ CT_TEST(wire_packet, a_message_of_one_part_is_packed_at_once)
 	uint8_t want[RTE_MSG_WHOLE], got[RTE_MSG_WHOLE];
 	struct rte_packet packet = {.head = {.type = RTE_MSG, .seq = seq}};
 	struct rte_msg msg = {.slot = RTE_SLOT_NONE};
-	size_t i, k;
 
-	for (i = 0; i < CRN_COUNT(flags); i++) {
-		for (k = 0; k < CRN_COUNT(lengths); k++) {
+	for (size_t i = 0; i < CRN_COUNT(flags); i++) {
+		for (size_t k = 0; k < CRN_COUNT(lengths); k++) {
 			CT_NOTE("%zu %zu", i, k);
 			packet.head.flags = RTE_FIRST | RTE_LAST | flags[i];
 			packet.head.plen = lengths[k];
@@ -306,10 +298,8 @@ CT_TEST(wire_packet, a_message_of_one_part_is_packed_at_once)
 
 CT_TEST(wire_packet, every_fault_has_its_text)
 {
-	int i, k;
-
-	for (i = 0; i < RTE_BADS; i++)
-		for (k = 0; k < i; k++)
+	for (int i = 0; i < RTE_BADS; i++)
+		for (int k = 0; k < i; k++)
 			CT_EXPECT_NE(strcmp(rte_bad_text((enum rte_bad)i),
 					    rte_bad_text((enum rte_bad)k)),
 				     0);

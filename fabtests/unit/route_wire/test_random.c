@@ -55,13 +55,11 @@ static const char *draw_text(void)
 
 static void draw_options(struct rte_options *options, uint32_t allowed)
 {
-	uint32_t i;
-
 	options->present = (uint32_t)draw() & allowed;
 	options->ack = draw();
 	options->hops = 1 + up_to(RTE_TTL_MAX - 1);
 	draw_bytes(options->hop, sizeof(options->hop));
-	for (i = 0; i < RTE_TLVS; i++)
+	for (uint32_t i = 0; i < RTE_TLVS; i++)
 		options->text[i] = draw_text();
 	draw_bytes(&options->probe, sizeof(options->probe));
 }
@@ -135,13 +133,12 @@ static uint32_t draw_status(void)
 static void draw_list(uint8_t type)
 {
 	uint64_t key = draw() >> 32;
-	uint32_t i;
 
 	switch (type) {
 	case RTE_DIGEST:
 	case RTE_LSREQ:
 		a.body.lsa_keys.count = up_to(RTE_LSA_KEYS_MAX);
-		for (i = 0; i < a.body.lsa_keys.count; i++) {
+		for (uint32_t i = 0; i < a.body.lsa_keys.count; i++) {
 			a.body.lsa_keys.key[i].as = 5 + i / 7;
 			a.body.lsa_keys.key[i].router = key = later(key);
 		}
@@ -154,7 +151,7 @@ static void draw_list(uint8_t type)
 	default:
 		a.body.grant.lane = (uint8_t)below(RTE_LANES);
 		a.body.grant.count = up_to(RTE_GRANT_MAX);
-		for (i = 0; i < a.body.grant.count; i++)
+		for (uint32_t i = 0; i < a.body.grant.count; i++)
 			a.body.grant.slot[i] =
 				(struct rte_grant_slot){draw() >> 1, draw(),
 							below(RTE_SLOTS_MAX),
@@ -324,12 +321,11 @@ CT_TEST(wire_random, what_is_packed_is_what_is_parsed)
 {
 	const unsigned int messages = ct_rounds(MESSAGES);
 	const char *field;
-	unsigned int i;
 	size_t len;
 
 	state = 1;
 	draw_bytes(again, sizeof(again));
-	for (i = 0; i < messages && !ct_failed(); i++) {
+	for (unsigned int i = 0; i < messages && !ct_failed(); i++) {
 		draw_message(any_kinds[below((uint32_t)any_kind_count)].type);
 		CT_NOTE("message %u, %s", i, rte_message_name(a.packet.head.type));
 		len = pack();
@@ -354,7 +350,6 @@ static size_t mutate(size_t len)
 					 0x7fffffff, 0x80000000, UINT32_MAX};
 	const uint32_t value = words[below(CRN_COUNT(words))];
 	const size_t at = below((uint32_t)CRN_MIN(len, 256u)), size = 1u << below(3);
-	size_t i;
 
 	switch (below(4)) {
 	case 0:
@@ -363,7 +358,7 @@ static size_t mutate(size_t len)
 	case 1:
 		return at + 1;
 	default:
-		for (i = 0; i < size; i++)
+		for (size_t i = 0; i < size; i++)
 			bytes[at + i] = (uint8_t)(value >> 8 * i);
 		return len;
 	}
@@ -413,14 +408,14 @@ CT_TEST(wire_random, nothing_is_too_strange)
 	struct rte_preamble preamble;
 	struct rte_lsa_piece piece;
 	uint8_t *at;
-	size_t len, i;
+	size_t len;
 
 	state = 3;
 	for (unsigned int round = 0; round < MUTATIONS; round++) {
 		len = below(400);
 		at = ct_fence_room(len);
 		/* Mostly zeros, or numbers would be beyond all bounds at once. */
-		for (i = 0; i < len; i++)
+		for (size_t i = 0; i < len; i++)
 			at[i] = below(4) ? 0 : (uint8_t)below(8);
 		if (len > 2 && below(8)) {
 			at[0] = 0xc9;

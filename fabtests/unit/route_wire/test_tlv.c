@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* TLVs: those of a CONN_REQ, and such that nobody knows. */
-#include <stdio.h>
 #include <rdma/fi_errno.h>
 #include <cairn/compat.h>
 #include "golden.h"
@@ -55,10 +54,9 @@ CT_TEST(wire_tlv, that_is_unknown_is_passed_over)
 {
 	static const uint16_t unknown[] = {0, 8, 9, 0xff, 0x7fff};
 	static const char value[300];
-	size_t i, len;
 
-	for (i = 0; i < CRN_COUNT(unknown); i++)
-		for (len = 0; len < sizeof(value); len++) {
+	for (size_t i = 0; i < CRN_COUNT(unknown); i++)
+		for (size_t len = 0; len < sizeof(value); len++) {
 			CT_NOTE("type %u, %zu bytes", unknown[i], len);
 			CT_EXPECT_EQ(one(unknown[i], value, len), RTE_OK);
 			CT_EXPECT_EQ(any.packet.options.present, 0);
@@ -73,9 +71,8 @@ CT_TEST(wire_tlv, that_is_unknown_is_passed_over)
 CT_TEST(wire_tlv, that_is_unknown_and_critical_is_refused)
 {
 	static const uint16_t unknown[] = {0x8000, 0x8008, 0x8009, 0x80ff, 0xffff};
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(unknown); i++) {
+	for (size_t i = 0; i < CRN_COUNT(unknown); i++) {
 		CT_EXPECT_EQ(one(unknown[i], "", 0), RTE_BAD_CRITICAL);
 		CT_EXPECT_EQ(one(unknown[i], "12345678", 8), RTE_BAD_CRITICAL);
 	}
@@ -86,9 +83,8 @@ CT_TEST(wire_tlv, that_does_not_belong_there_is_unknown)
 {
 	static const uint16_t other[] = {RTE_TLV_ACK, RTE_TLV_URI, RTE_TLV_NAME,
 					 RTE_TLV_WHY, RTE_TLV_PROBE};
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(other); i++) {
+	for (size_t i = 0; i < CRN_COUNT(other); i++) {
 		CT_EXPECT_EQ(one(other[i], "1234567", 8), RTE_OK);
 		CT_EXPECT_EQ(any.packet.options.present, 0);
 		CT_EXPECT_EQ(one(other[i] | 0x8000, "1234567", 8), RTE_BAD_CRITICAL);
@@ -131,9 +127,8 @@ CT_TEST(wire_tlv, comes_once)
 CT_TEST(wire_tlv, ends_within_the_header)
 {
 	static const uint32_t lens[] = {5, 12, 13, 0x7fff, 0x8000, 0xfff8, 0xffff};
-	size_t i;
 
-	for (i = 0; i < CRN_COUNT(lens); i++) {
+	for (size_t i = 0; i < CRN_COUNT(lens); i++) {
 		begin();
 		add(0x70, "1234", 4);
 		bytes[used - 6] = (uint8_t)lens[i];
@@ -146,9 +141,8 @@ CT_TEST(wire_tlv, ends_within_the_header)
 CT_TEST(wire_tlv, a_path_has_whole_hops_and_not_too_many)
 {
 	static const uint8_t hops[(RTE_TTL_MAX + 1) * 16];
-	size_t len;
 
-	for (len = 0; len <= sizeof(hops); len++) {
+	for (size_t len = 0; len <= sizeof(hops); len++) {
 		CT_NOTE("%zu bytes", len);
 		CT_EXPECT_EQ(one(RTE_TLV_PATH, hops, len), !len || len % 16 ? RTE_BAD_TLV
 							   : len > 256 ? RTE_BAD_LIMIT
@@ -160,9 +154,8 @@ CT_TEST(wire_tlv, an_acknowledgement_has_eight_bytes)
 {
 	static const uint8_t head[] = {HEAD(0x32, 0, 72, 0)};
 	static const uint8_t body[32] = {1, [24] = 1, [28] = 1};
-	size_t len;
 
-	for (len = 0; len < 12; len++) {
+	for (size_t len = 0; len < 12; len++) {
 		memcpy(bytes, head, sizeof(head));
 		memcpy(bytes + 24, body, sizeof(body));
 		used = 56;
@@ -196,12 +189,11 @@ CT_TEST(wire_tlv, a_text_has_no_control_characters_and_is_ascii)
 {
 	static const uint8_t around[] = {'a', ' ', '~', '0'};
 	char text[20] = {0};
-	size_t len, at, k;
-	unsigned int c;
+	size_t k;
 
-	for (len = 1; len < sizeof(text); len++)
-		for (at = 0; at < len; at++)
-			for (c = 0; c < 256; c++) {
+	for (size_t len = 1; len < sizeof(text); len++)
+		for (size_t at = 0; at < len; at++)
+			for (unsigned int c = 0; c < 256; c++) {
 				k = (len + at + c) % CRN_COUNT(around);
 				memset(text, around[k], len);
 				text[at] = (char)c;

@@ -302,13 +302,13 @@ CT_TEST_F(direct, keys_that_nobody_gave_end_the_connection)
 	ssize_t len;
 
 	say(&fake.a, &inval, RTE_ACKREQ);
-	CT_EXPECT_STREQ(fake.a.bad, "MR_INVAL of what is not known");
+	CT_EXPECT_DATA(fake.a.bad, "MR_INVAL");
 	say(&fake.b, &inval, 0);
-	CT_EXPECT_STREQ(fake.b.bad, "MR_INVAL of what was not recalled");
+	CT_EXPECT_DATA(fake.b.bad, "MR_INVAL");
 	begin_known(FI_REMOTE_WRITE);
 	len = rte_mr_info_pack(&packet, &info, bytes, sizeof(bytes));
 	fake_inject(&fake.a, bytes, (size_t)len);
-	CT_EXPECT_STREQ(fake.a.bad, "MR_INFO of what was not asked for");
+	CT_EXPECT_DATA(fake.a.bad, "MR_INFO");
 }
 
 CT_TEST_F(direct, a_write_is_delivered_unless_less_is_asked_for)

@@ -67,7 +67,7 @@ int rte_net_resolve(const struct rte_net *net, const struct rte_uri *uri,
 		return -FI_ENODATA;
 	addr->in6.sin6_family = AF_INET6;
 	addr->in6.sin6_port = htons(uri->port);
-	memcpy(&addr->in6.sin6_addr, uri->addr, uri->kind == RTE_HOST_MAC ? 6 : 16);
+	memcpy(&addr->in6.sin6_addr, uri->addr, 16);
 	return 0;
 }
 

@@ -94,11 +94,12 @@ CT_TEST_F(ask, the_last_router_delivers_to_the_target_s_host_and_port)
 	CT_EXPECT_EQ(a.answer.status, FI_EHOSTUNREACH);
 }
 
-static void expect_refused(uint32_t router, int status, const char *text)
+/* The text names that. */
+static void expect_refused(uint32_t router, int status, const char *data)
 {
 	CT_EXPECT_EQ(ask(&a, &world, router), FRT_REFUSE);
 	CT_EXPECT_EQ(a.answer.status, status);
-	CT_EXPECT_STRSTR(a.answer.text, text);
+	CT_EXPECT_DATA(a.answer.text, data);
 }
 
 CT_TEST_F(ask, a_path_that_is_wrong_is_a_loop)
@@ -111,22 +112,22 @@ CT_TEST_F(ask, a_path_that_is_wrong_is_a_loop)
 	const struct rte_hop nowhere[] = {{1, 3, 2}, {2, 3, 8}};
 
 	ask_router(&a, &world, 1, 3, sn2, sn1, sn3, other, 2);
-	expect_refused(1, ELOOP, "does not lead over this router");
+	expect_refused(1, ELOOP, "");
 	ask_router(&a, &world, 1, 3, sn2, sn1, sn3, NULL, 0);
-	expect_refused(1, ELOOP, "does not lead over this router");
+	expect_refused(1, ELOOP, "");
 	ask_router(&a, &world, 1, 3, sn2, sn1, sn3, twice, 3);
-	expect_refused(1, ELOOP, "crosses 3:2 twice");
+	expect_refused(1, ELOOP, "3:2");
 	ask_router(&a, &world, 1, 3, sn2, sn1, sn3, back, 2);
-	expect_refused(1, ELOOP, "crosses 3:1 twice");
+	expect_refused(1, ELOOP, "3:1");
 	ask_router(&a, &world, 1, 3, sn2, sn1, sn3, early, 1);
-	expect_refused(1, ELOOP, "does not lead over this router");
+	expect_refused(1, ELOOP, "");
 	ask_router(&a, &world, 1, 3, sn2, sn1, sn3, beyond, 3);
-	expect_refused(1, ELOOP, "goes on behind the target");
+	expect_refused(1, ELOOP, "");
 	ask_router(&a, &world, 1, 3, sn2, sn1, sn3, nowhere, 2);
-	expect_refused(1, ELOOP, "where this router is not");
+	expect_refused(1, ELOOP, "");
 	/* It comes over a subnet that the path does not name there. */
 	ask_router(&a, &world, 1, 3, sn3, sn1, sn3, twice, 2);
-	expect_refused(1, ELOOP, "does not lead over this router");
+	expect_refused(1, ELOOP, "");
 	/* It ends on a subnet that is not the target's. */
 	ask_router(&a, &world, 0, 3, sn1, sn5, sn3,
 		   (const struct rte_hop[]){{3, 3, 1}, {1, 3, 2}}, 2);
@@ -156,7 +157,7 @@ CT_TEST_F(ask, no_more_routers_follow_than_may)
 {
 	ask_client(&a, &world, 0, sn1, sn3);
 	a.req.ttl = 0;
-	expect_refused(0, ELOOP, "no more routers");
+	expect_refused(0, ELOOP, "");
 	a.req.ttl = 1;
 	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
 }
@@ -175,18 +176,18 @@ CT_TEST_F(ask, who_is_asked_in_vain_names_the_router_that_leads_there)
 CT_TEST_F(ask, what_is_unknown_is_no_network_and_what_is_cut_off_no_host)
 {
 	ask_client(&a, &world, 0, sn1, (struct rte_subnet){3, 9});
-	expect_refused(0, FI_ENETUNREACH, "no router is on 3:9");
+	expect_refused(0, FI_ENETUNREACH, "3:9");
 	ask_client(&a, &world, 0, sn1, (struct rte_subnet){9, 1});
-	expect_refused(0, FI_ENETUNREACH, "no WAN leads to AS 9");
+	expect_refused(0, FI_ENETUNREACH, "AS 9");
 	ask_client(&a, &world, 0, sn1, w40);
-	expect_refused(0, FI_ENETUNREACH, "routers alone");
+	expect_refused(0, FI_ENETUNREACH, "");
 	ask_client(&a, &world, 0, sn1, sn1);
-	expect_refused(0, ELOOP, "client's own subnet");
+	expect_refused(0, ELOOP, "");
 	/* R1 has no device on 3:2 any more: 3:3 is an island. */
 	world_device(&world, 0, 3, 2)->up = false;
 	world_tell(&world);
 	ask_client(&a, &world, 0, sn1, sn3);
-	expect_refused(0, FI_EHOSTUNREACH, "no routers lead to 3:3");
+	expect_refused(0, FI_EHOSTUNREACH, "3:3");
 }
 
 #define LONG (RTE_TTL_MAX + 1)
@@ -213,7 +214,7 @@ CT_TEST_F(ask, a_way_of_more_routers_than_may_follow_is_none)
 	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
 	CT_EXPECT_EQ(a.answer.hops, RTE_TTL_MAX);
 	ask_client(&a, &world, 0, sn1, (struct rte_subnet){3, LONG + 1});
-	expect_refused(0, FI_EHOSTUNREACH, "17 routers, more than 16");
+	expect_refused(0, FI_EHOSTUNREACH, "17");
 }
 
 /* What it has said of itself holds until it expires. */
@@ -238,7 +239,7 @@ CT_TEST_F(ask, no_client_is_sent_to_a_router_that_was_killed)
 	CT_EXPECT_EQ(ask(&a, &world, 1), FRT_DELIVER);
 	/* By a static route neither. */
 	ask_client(&a, &world, 1, sn1, sn3);
-	expect_refused(1, FI_EHOSTUNREACH, "no routers lead to 3:3 now");
+	expect_refused(1, FI_EHOSTUNREACH, "3:3");
 	frt_routes_why(&world.node[1], &sn1, sn2, &why);
 	CT_EXPECT_STREQ(why.does, "serve");
 	CT_EXPECT_EQ(why.count, 1);
@@ -258,7 +259,7 @@ CT_TEST_F(ask, an_answer_holds_until_something_changes)
 	CT_EXPECT_EQ(a.answer.hops, 2);
 	world.down[1] = true;
 	world_tell(&world);
-	expect_refused(0, FI_EHOSTUNREACH, "no routers lead to 3:3 now");
+	expect_refused(0, FI_EHOSTUNREACH, "3:3");
 	world.down[1] = false;
 	world_tell(&world);
 	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
@@ -326,11 +327,11 @@ CT_TEST_F(ask, all_know_which_border_leads_to_which_as_over_a_public_wan)
 			"R1,R1: 1,W7,1");
 	CT_EXPECT_STREQ(world_ask(&world, 2, sn41, sn1, text), "R1,R2: 1,W7,1");
 	/* Not through AS 3. */
-	CT_EXPECT_STRSTR(world_ask(&world, 2, sn41, (struct rte_subnet){9, 1}, text),
-			 "refuses with 101");
+	CT_EXPECT_DATA(world_ask(&world, 2, sn41, (struct rte_subnet){9, 1}, text),
+		       "refuses with 101");
 	world_device(&world, 1, 0, 7)->up = false;
 	world_tell(&world);
-	CT_EXPECT_STRSTR(world_ask(&world, 0, sn1, sn41, text), "refuses with 113");
+	CT_EXPECT_DATA(world_ask(&world, 0, sn1, sn41, text), "refuses with 113");
 }
 
 /* Others are not let in there; the file of one of them may have it wrong. */
@@ -388,19 +389,19 @@ CT_TEST_F(ask, nothing_passes_through_an_as)
 	const struct rte_subnet sn91 = {9, 1};
 
 	ask_router(&a, &world, 0, 4, w40, sn41, sn91, NULL, 0);
-	expect_refused(0, FI_EACCES, "not passed");
+	expect_refused(0, FI_EACCES, "");
 	ask_router(&a, &world, 0, 3, sn1, sn91, sn41, NULL, 0);
-	expect_refused(0, FI_EACCES, "not passed");
+	expect_refused(0, FI_EACCES, "");
 	/* Another AS sends what is its own alone. */
 	ask_router(&a, &world, 0, 4, w40, sn91, sn3, NULL, 0);
-	expect_refused(0, FI_EACCES, "AS 4 sends what is from 9");
+	expect_refused(0, FI_EACCES, "AS 4");
 	ask_router(&a, &world, 0, 4, w40, sn1, sn3, NULL, 0);
-	expect_refused(0, FI_EACCES, "AS 4 sends");
+	expect_refused(0, FI_EACCES, "AS 4");
 	ask_router(&a, &world, 0, 4, w40, sn41, sn3, NULL, 0);
 	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
 	/* On a WAN alone. */
 	ask_router(&a, &world, 0, 4, sn1, sn41, sn3, NULL, 0);
-	expect_refused(0, FI_EACCES, "AS 4 sends");
+	expect_refused(0, FI_EACCES, "AS 4");
 }
 
 CT_TEST_F(ask, a_client_has_as_many_connections_as_the_file_says)
@@ -409,7 +410,7 @@ CT_TEST_F(ask, a_client_has_as_many_connections_as_the_file_says)
 	a.client.peers = 1024;
 	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
 	a.client.peers = 1025;
-	expect_refused(0, FI_ENOBUFS, "1024 connections");
+	expect_refused(0, FI_ENOBUFS, "1024");
 }
 
 CT_TEST_F(ask, a_router_that_drains_takes_no_clients_and_goes_on_with_routers)
@@ -423,7 +424,7 @@ CT_TEST_F(ask, a_router_that_drains_takes_no_clients_and_goes_on_with_routers)
 	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
 	world_tell(&world);
 	/* Nobody else leads there. */
-	expect_refused(0, FI_EHOSTUNREACH, "this router drains, and no others lead");
+	expect_refused(0, FI_EHOSTUNREACH, "3:3");
 	ask_router(&a, &world, 0, 3, sn1, sn5, sn2, path, 2);
 	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_DELIVER);
 	frt_node_drain(&world.node[0], false);
@@ -442,7 +443,7 @@ CT_TEST_F(ask, a_border_that_drains_goes_on_with_other_as)
 	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_FORWARD);
 	/* And its own clients are not served meanwhile. */
 	ask_client(&a, &world, 0, sn1, sn3);
-	expect_refused(0, FI_EHOSTUNREACH, "this router drains");
+	expect_refused(0, FI_EHOSTUNREACH, "3:3");
 }
 
 CT_TEST_F(ask, a_border_that_drains_is_where_no_way_leads_to)
@@ -457,7 +458,7 @@ CT_TEST_F(ask, a_border_that_drains_is_where_no_way_leads_to)
 	world_tell(&world);
 	CT_EXPECT_FALSE(frt_border_any(&world.node[3], wan, 3));
 	CT_EXPECT_EQ(frt_border_next(&world.node[3], wan, 0), 0);
-	expect_refused(3, FI_EHOSTUNREACH, "no routers lead to 3:3");
+	expect_refused(3, FI_EHOSTUNREACH, "3:3");
 }
 
 CT_TEST_F(ask, an_acl_allows_what_it_names)
@@ -472,13 +473,13 @@ CT_TEST_F(ask, an_acl_allows_what_it_names)
 	ask_client(&a, &world, 0, sn1, sn2);
 	CT_EXPECT_EQ(ask(&a, &world, 0), FRT_DELIVER);
 	ask_client(&a, &world, 0, sn2, sn1);
-	expect_refused(0, FI_EACCES, "no acl allows 3:2 -> 3:1");
+	expect_refused(0, FI_EACCES, "3:2 -> 3:1");
 	ask_client(&a, &world, 0, sn1, sn3);
-	expect_refused(0, FI_EACCES, "no acl allows");
+	expect_refused(0, FI_EACCES, "3:1 -> 3:3");
 	CT_EXPECT_EQ(world.node[0].counters.acl, 2);
 	frt_routes_why(&world.node[0], &sn2, sn1, &why);
 	CT_EXPECT_EQ(why.status, FI_EACCES);
-	CT_EXPECT_STRSTR(why.text, "no acl allows 3:2 -> 3:1");
+	CT_EXPECT_DATA(why.text, "3:2 -> 3:1");
 }
 
 CT_TEST_F(ask, a_static_route_comes_before_a_better_one)

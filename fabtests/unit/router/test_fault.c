@@ -68,38 +68,37 @@ CT_TEST(fault, has_every_member_that_can_be_said)
 CT_TEST(fault, that_is_wrong_is_told_why)
 {
 	static const struct {
-		const char *members, *why;
+		const char *members, *named;
 	} wrong[] = {
-		{"\"id\":1", "do is none"},
-		{"\"do\":\"kill\"", "do is none"},
-		{"\"do\":\"set\"", "act is none"},
-		{"\"do\":\"set\",\"act\":\"lose\"", "act is none"},
-		{"\"do\":\"set\",\"act\":7", "act is none"},
-		{"\"do\":\"set\",\"act\":\"drop\",\"id\":1", "a member that"},
-		{"\"do\":\"show\",\"id\":1", "a member that"},
-		{"\"do\":\"set\",\"act\":\"drop\",\"peer\":\"0\"", "64 bits"},
+		{"\"id\":1", "do"},
+		{"\"do\":\"kill\"", "do"},
+		{"\"do\":\"set\"", "act"},
+		{"\"do\":\"set\",\"act\":\"lose\"", "act"},
+		{"\"do\":\"set\",\"act\":7", "act"},
+		{"\"do\":\"set\",\"act\":\"drop\",\"id\":1", ""},
+		{"\"do\":\"show\",\"id\":1", ""},
+		{"\"do\":\"set\",\"act\":\"drop\",\"peer\":\"0\"", "id 64"},
 		{"\"do\":\"set\",\"act\":\"drop\",\"peer\":\"18446744073709551616\"",
-		 "64 bits"},
-		{"\"do\":\"set\",\"act\":\"drop\",\"peer\":\"r2\"", "peer is"},
-		{"\"do\":\"set\",\"act\":\"drop\",\"peer\":2", "peer is"},
-		{"\"do\":\"set\",\"act\":\"drop\",\"device\":\"\"", "device is"},
-		{"\"do\":\"set\",\"act\":\"drop\",\"way\":\"up\"", "way is none"},
-		{"\"do\":\"set\",\"act\":\"drop\",\"class\":\"x\"", "class is none"},
-		{"\"do\":\"set\",\"act\":\"drop\",\"chance\":0", "chance is"},
-		{"\"do\":\"set\",\"act\":\"drop\",\"chance\":1.5", "chance is"},
-		{"\"do\":\"set\",\"act\":\"drop\",\"seed\":-1", "seed is"},
-		{"\"do\":\"set\",\"act\":\"drop\",\"count\":0", "count is"},
-		{"\"do\":\"set\",\"act\":\"drop\"", "can be dropped"},
-		{"\"do\":\"set\",\"act\":\"drop\",\"class\":\"data\"", "can be dropped"},
-		{"\"do\":\"set\",\"act\":\"delay\"", "a delay has ms"},
-		{"\"do\":\"set\",\"act\":\"drop\",\"delay\":5", "a delay has ms"},
-		{"\"do\":\"set\",\"act\":\"delay\",\"delay\":60001", "delay is"},
-		{"\"do\":\"set\",\"act\":\"duplicate\",\"way\":\"out\"", "duplicated"},
-		{"\"do\":\"set\",\"act\":\"duplicate\",\"class\":\"acks\"", "duplicated"},
-		{"\"do\":\"set\",\"act\":\"blackhole\",\"class\":\"acks\"",
-		 "a blackhole"},
-		{"\"do\":\"set\",\"act\":\"blackhole\",\"count\":5", "a blackhole"},
-		{"\"do\":\"clear\",\"id\":0", "id is"},
+		 "id 64"},
+		{"\"do\":\"set\",\"act\":\"drop\",\"peer\":\"r2\"", "peer"},
+		{"\"do\":\"set\",\"act\":\"drop\",\"peer\":2", "peer"},
+		{"\"do\":\"set\",\"act\":\"drop\",\"device\":\"\"", "device"},
+		{"\"do\":\"set\",\"act\":\"drop\",\"way\":\"up\"", "way"},
+		{"\"do\":\"set\",\"act\":\"drop\",\"class\":\"x\"", "class"},
+		{"\"do\":\"set\",\"act\":\"drop\",\"chance\":0", "chance"},
+		{"\"do\":\"set\",\"act\":\"drop\",\"chance\":1.5", "chance"},
+		{"\"do\":\"set\",\"act\":\"drop\",\"seed\":-1", "seed"},
+		{"\"do\":\"set\",\"act\":\"drop\",\"count\":0", "count"},
+		{"\"do\":\"set\",\"act\":\"drop\"", "acks links"},
+		{"\"do\":\"set\",\"act\":\"drop\",\"class\":\"data\"", "acks links"},
+		{"\"do\":\"set\",\"act\":\"delay\"", "delay"},
+		{"\"do\":\"set\",\"act\":\"drop\",\"delay\":5", "delay"},
+		{"\"do\":\"set\",\"act\":\"delay\",\"delay\":60001", "delay"},
+		{"\"do\":\"set\",\"act\":\"duplicate\",\"way\":\"out\"", "acks links"},
+		{"\"do\":\"set\",\"act\":\"duplicate\",\"class\":\"acks\"", "acks links"},
+		{"\"do\":\"set\",\"act\":\"blackhole\",\"class\":\"acks\"", "blackhole"},
+		{"\"do\":\"set\",\"act\":\"blackhole\",\"count\":5", "blackhole"},
+		{"\"do\":\"clear\",\"id\":0", "id"},
 	};
 	const char *why;
 	size_t i;
@@ -109,7 +108,7 @@ CT_TEST(fault, that_is_wrong_is_told_why)
 		why = parse(wrong[i].members);
 		CT_EXPECT_NE(why, NULL);
 		if (why)
-			CT_EXPECT_STRSTR(why, wrong[i].why);
+			CT_EXPECT_DATA(why, wrong[i].named);
 	}
 }
 

@@ -54,7 +54,7 @@ CT_TEST(log, lines_of_peers_are_bounded_by_themselves)
 	finish();
 	CT_EXPECT_EQ(lines("provokes"), 50);
 	CT_EXPECT_EQ(lines("own"), 1);
-	CT_EXPECT_EQ(lines("250 lines about peers were left out"), 1);
+	CT_EXPECT_EQ(lines("250"), 1);
 	CT_EXPECT_EQ(lines("a peer, later"), 1);
 	fclose(file);
 	ct_time_go();

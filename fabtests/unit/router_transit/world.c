@@ -475,7 +475,7 @@ void world_expect_failed(int status, uint64_t router, const char *why)
 	if (!why)
 		return;
 	CT_ASSERT_TRUE(message->packet.options.present & 1u << RTE_TLV_WHY);
-	CT_EXPECT_STRSTR(message->packet.options.text[RTE_TLV_WHY], why);
+	CT_EXPECT_DATA(message->packet.options.text[RTE_TLV_WHY], why);
 }
 
 void world_expect_shutdown(struct rte_peer *peer, int status, uint64_t router)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The Reply to each Call that a peer may make. */
-#include <stdarg.h>
 #include <arpa/inet.h>
 #include <rdma/fi_errno.h>
 #include "cairn_test.h"
@@ -77,10 +76,8 @@ static void begin_ping(uint32_t reply_size, uint32_t size)
 
 static int answer(bool serves)
 {
-	struct png_end end = {
-		.plan = {.size = SIZE, .reply_size = REPLY_SIZE},
-		.serves = serves,
-	};
+	struct png_end end = {.plan = {.size = SIZE, .reply_size = REPLY_SIZE},
+			      .serves = serves};
 
 	sent = 0;
 	receive = (struct png_receive){.bytes = call};
@@ -177,14 +174,12 @@ CT_TEST(rpcping_answer, a_reply_that_finds_no_room_is_sent_later)
 	const struct png_options options = {.timeout = 10};
 	struct fi_ops_cq ops = {.size = sizeof(ops), .read = nothing};
 	struct fid_cq cq = {.ops = &ops};
-	struct png_end end = {
-		.options = &options,
-		.link.cq = &cq,
-		.plan = {.size = SIZE, .reply_size = REPLY_SIZE},
-		.serves = true,
-		.receives = &receive,
-		.receive_count = 1,
-	};
+	struct png_end end = {.options = &options,
+			      .link.cq = &cq,
+			      .plan = {.size = SIZE, .reply_size = REPLY_SIZE},
+			      .serves = true,
+			      .receives = &receive,
+			      .receive_count = 1};
 
 	begin_ping(REPLY_SIZE, SIZE);
 	receive = (struct png_receive){.bytes = call};

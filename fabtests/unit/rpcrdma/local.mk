@@ -5,7 +5,7 @@ unit_tests += fabtests/unit/unit_rpcrdma
 fabtests_unit_unit_rpcrdma_SOURCES = %D%/call/test_desc.c %D%/call/test_down.c %D%/call/test_gap.c \
 	%D%/call/test_match.c %D%/call/test_poison.c %D%/call/test_post.c %D%/call/test_truncated.c %D%/cm/test_agree.c \
 	%D%/cm/test_early.c %D%/cm/test_ready.c %D%/cm/test_request.c %D%/ends.c %D%/ends.h \
-	%D%/ep/test_enable.c %D%/ep/test_memory.c %D%/ep/test_stats.c %D%/wire/headers.c \
+	%D%/ep/test_enable.c %D%/ep/test_memory.c %D%/ep/test_stats.c %D%/test_info.c %D%/wire/headers.c \
 	%D%/wire/headers.h %D%/wire/test_examples.c %D%/wire/test_message.c %D%/wire/test_pack.c \
 	%D%/wire/test_parse.c %D%/wire/test_private.c %D%/wire/test_random.c %D%/wire/test_short.c \
 	%D%/wrap/test_reply.c %D%/wrap/test_rma.c

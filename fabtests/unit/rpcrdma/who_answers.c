@@ -6,7 +6,6 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_ext_cairn.h>

@@ -1,47 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Calls that are refused, and the record of them. */
-#include <string.h>
-#include "cairn_test.h"
-#include "pair.h"
-#include "script.h"
+#include "scene.h"
 
-CT_TEST(calls, are_refused_the_nth_time)
+CT_FIXTURE(calls, struct pair, scene_up, pair_down);
+
+CT_TEST_F(calls, are_refused_the_nth_time)
 {
-	struct pair p;
-
-	scr_begin();
-	CT_ASSERT_EQ(pair_up(&p, SCR_NAME), 0);
 	scr_refuse(&(struct scr_rule){
 		.call = SCR_RECV, .skip = 2, .times = 2, .ret = -FI_EAGAIN});
-	CT_EXPECT_EQ(fi_recv(p.client.ep, p.client.buf, 8, p.client.desc, 0, NULL), 0);
-	CT_EXPECT_EQ(fi_recv(p.client.ep, p.client.buf, 8, p.client.desc, 0, NULL), 0);
-	CT_EXPECT_EQ(fi_recv(p.client.ep, p.client.buf, 8, p.client.desc, 0, NULL),
+	CT_EXPECT_EQ(fi_recv(t->client.ep, t->client.buf, 8, t->client.desc, 0, NULL), 0);
+	CT_EXPECT_EQ(fi_recv(t->client.ep, t->client.buf, 8, t->client.desc, 0, NULL), 0);
+	CT_EXPECT_EQ(fi_recv(t->client.ep, t->client.buf, 8, t->client.desc, 0, NULL),
 		     -FI_EAGAIN);
-	CT_EXPECT_EQ(fi_recv(p.client.ep, p.client.buf, 8, p.client.desc, 0, NULL),
+	CT_EXPECT_EQ(fi_recv(t->client.ep, t->client.buf, 8, t->client.desc, 0, NULL),
 		     -FI_EAGAIN);
-	CT_EXPECT_EQ(fi_recv(p.client.ep, p.client.buf, 8, p.client.desc, 0, NULL), 0);
+	CT_EXPECT_EQ(fi_recv(t->client.ep, t->client.buf, 8, t->client.desc, 0, NULL), 0);
 	CT_EXPECT_EQ(scr_count(SCR_RECV), 5);
-	pair_down(&p);
 }
 
-CT_TEST(calls, of_one_object_or_class_are_refused)
+CT_TEST_F(calls, of_one_object_or_class_are_refused)
 {
-	struct pair p;
-
-	scr_begin();
-	CT_ASSERT_EQ(pair_up(&p, SCR_NAME), 0);
 	scr_refuse(&(struct scr_rule){.call = SCR_RECV,
-				      .fid = &p.server.ep->fid,
+				      .fid = &t->server.ep->fid,
 				      .ret = -FI_EIO});
-	CT_EXPECT_EQ(fi_recv(p.client.ep, p.client.buf, 8, p.client.desc, 0, NULL), 0);
-	CT_EXPECT_EQ(fi_recv(p.server.ep, p.server.buf, 8, p.server.desc, 0, NULL),
+	CT_EXPECT_EQ(fi_recv(t->client.ep, t->client.buf, 8, t->client.desc, 0, NULL), 0);
+	CT_EXPECT_EQ(fi_recv(t->server.ep, t->server.buf, 8, t->server.desc, 0, NULL),
 		     -FI_EIO);
 	scr_refuse(&(struct scr_rule){
 		.call = SCR_CLOSE, .fclass = FI_CLASS_MR, .times = 1, .ret = -FI_EBUSY});
-	CT_EXPECT_EQ(fi_close(&p.client.ep->fid), 0);
-	p.client.ep = NULL;
-	CT_EXPECT_EQ(fi_close(&p.client.mr->fid), -FI_EBUSY);
-	pair_down(&p);
+	CT_EXPECT_EQ(fi_close(&t->client.ep->fid), 0);
+	t->client.ep = NULL;
+	CT_EXPECT_EQ(fi_close(&t->client.mr->fid), -FI_EBUSY);
 }
 
 CT_TEST(calls, on_the_way_to_a_connection_return_any_code_and_can_be_undone)
@@ -71,26 +60,22 @@ CT_TEST(calls, on_the_way_to_a_connection_return_any_code_and_can_be_undone)
 	}
 }
 
-CT_TEST(calls, are_recorded_with_what_they_were_given)
+CT_TEST_F(calls, are_recorded_with_what_they_were_given)
 {
 	struct scr_record record;
-	struct pair p;
 
-	scr_begin();
-	CT_ASSERT_EQ(pair_up(&p, SCR_NAME), 0);
-	CT_ASSERT_EQ(fi_senddata(p.client.ep, p.client.buf, 24, p.client.desc, 0x77, 0,
-				 &p),
+	CT_ASSERT_EQ(fi_senddata(t->client.ep, t->client.buf, 24, t->client.desc, 0x77, 0,
+				 t),
 		     0);
 	CT_ASSERT_TRUE(scr_look(SCR_SEND, 0, &record));
-	CT_EXPECT_EQ(record.fid, &p.client.ep->fid);
+	CT_EXPECT_EQ(record.fid, &t->client.ep->fid);
 	CT_EXPECT_EQ(record.len, 24);
 	CT_EXPECT_EQ(record.data, 0x77);
-	CT_EXPECT_EQ(record.context, &p);
+	CT_EXPECT_EQ(record.context, t);
 	CT_EXPECT_EQ(record.flags, FI_REMOTE_CQ_DATA);
 	CT_EXPECT_FALSE(scr_look(SCR_SEND, 1, &record));
 	CT_ASSERT_TRUE(scr_look(SCR_CONNECT, 0, &record));
 	CT_EXPECT_EQ(record.len, 6);
-	pair_down(&p);
 }
 
 static void close_it(const struct scr_record *record, void *arg)
@@ -101,16 +86,11 @@ static void close_it(const struct scr_record *record, void *arg)
 	scr_break(&p->server.ep->fid);
 }
 
-CT_TEST(calls, something_may_happen_right_before_one)
+CT_TEST_F(calls, something_may_happen_right_before_one)
 {
-	struct pair p;
-
-	scr_begin();
-	CT_ASSERT_EQ(pair_up(&p, SCR_NAME), 0);
-	scr_refuse(&(struct scr_rule){.call = SCR_SEND, .before = close_it, .arg = &p});
-	CT_EXPECT_EQ(fi_send(p.client.ep, p.client.buf, 8, p.client.desc, 0, NULL),
+	scr_refuse(&(struct scr_rule){.call = SCR_SEND, .before = close_it, .arg = t});
+	CT_EXPECT_EQ(fi_send(t->client.ep, t->client.buf, 8, t->client.desc, 0, NULL),
 		     -FI_ESHUTDOWN);
-	pair_down(&p);
 }
 
 CT_TEST(calls, objects_are_found_by_class)
@@ -129,24 +109,20 @@ CT_TEST(calls, objects_are_found_by_class)
 	CT_EXPECT_EQ(scr_open(), before);
 }
 
-CT_TEST(calls, memory_that_runs_out_is_an_error_of_the_call)
+CT_TEST_F(calls, memory_that_runs_out_is_an_error_of_the_call)
 {
 	unsigned int n;
-	struct pair p;
 	ssize_t ret;
 	bool failed;
 
-	scr_begin();
-	CT_ASSERT_EQ(pair_up(&p, SCR_NAME), 0);
 	for (n = 1;; n++) {
 		CT_NOTE("allocation %u", n);
 		ct_fail_alloc(n);
-		ret = fi_inject(p.client.ep, "x", 1, 0);
+		ret = fi_inject(t->client.ep, "x", 1, 0);
 		failed = ct_alloc_failed();
 		CT_EXPECT_EQ(ret, failed ? -FI_ENOMEM : 0);
 		if (!failed)
 			break;
 	}
 	CT_EXPECT_GT(n, 2);
-	pair_down(&p);
 }

@@ -50,13 +50,11 @@ static void layer_cleanup(void)
 
 struct fi_provider *scr_tested_ini(void)
 {
-	static struct fi_provider layer = {
-		.version = FI_VERSION(1, 0),
-		.name = NAME,
-		.getinfo = layer_getinfo,
-		.fabric = layer_fabric,
-		.cleanup = layer_cleanup,
-	};
+	static struct fi_provider layer = {.version = FI_VERSION(1, 0),
+					   .name = NAME,
+					   .getinfo = layer_getinfo,
+					   .fabric = layer_fabric,
+					   .cleanup = layer_cleanup};
 
 	layer.fi_version = fi_version();
 	return &layer;

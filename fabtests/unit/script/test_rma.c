@@ -1,56 +1,49 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <string.h>
-#include "cairn_test.h"
-#include "pair.h"
-#include "script.h"
+#include "scene.h"
 
 static char at[4]; /* contexts */
 
-CT_TEST(rma, writes_and_reads)
+CT_FIXTURE(rma, struct pair, scene_begin, pair_down);
+
+CT_TEST_F(rma, writes_and_reads)
 {
 	uint64_t key, addr;
-	struct pair p;
 
-	scr_begin();
-	CT_ASSERT_EQ(pair_up(&p, SCR_NAME), 0);
-	key = fi_mr_key(p.server.mr);
-	addr = (uintptr_t)p.server.buf + 100;
-	strcpy(p.client.buf, "hello");
-	CT_ASSERT_EQ(fi_write(p.client.ep, p.client.buf, 6, p.client.desc, 0, addr, key,
-			      &at[0]),
+	CT_ASSERT_EQ(pair_up(t, SCR_NAME), 0);
+	key = fi_mr_key(t->server.mr);
+	addr = (uintptr_t)t->server.buf + 100;
+	strcpy(t->client.buf, "hello");
+	CT_ASSERT_EQ(fi_write(t->client.ep, t->client.buf, 6, t->client.desc, 0, addr,
+			      key, &at[0]),
 		     0);
-	pair_done(p.client.cq, &at[0], FI_RMA | FI_WRITE);
-	CT_EXPECT_STREQ(p.server.buf + 100, "hello");
-	CT_ASSERT_EQ(fi_read(p.client.ep, p.client.buf + 50, 6, p.client.desc, 0, addr,
+	pair_done(t->client.cq, &at[0], FI_RMA | FI_WRITE);
+	CT_EXPECT_STREQ(t->server.buf + 100, "hello");
+	CT_ASSERT_EQ(fi_read(t->client.ep, t->client.buf + 50, 6, t->client.desc, 0, addr,
 			     key, &at[1]),
 		     0);
-	pair_done(p.client.cq, &at[1], FI_RMA | FI_READ);
-	CT_EXPECT_STREQ(p.client.buf + 50, "hello");
-	CT_ASSERT_EQ(fi_inject_write(p.client.ep, "bye", 4, 0, addr, key), 0);
-	CT_EXPECT_STREQ(p.server.buf + 100, "bye");
-	pair_nothing(p.client.cq);
-	pair_nothing(p.server.cq);
-	pair_down(&p);
+	pair_done(t->client.cq, &at[1], FI_RMA | FI_READ);
+	CT_EXPECT_STREQ(t->client.buf + 50, "hello");
+	CT_ASSERT_EQ(fi_inject_write(t->client.ep, "bye", 4, 0, addr, key), 0);
+	CT_EXPECT_STREQ(t->server.buf + 100, "bye");
+	pair_nothing(t->client.cq);
+	pair_nothing(t->server.cq);
 }
 
-CT_TEST(rma, keys_and_bounds_are_kept)
+CT_TEST_F(rma, keys_and_bounds_are_kept)
 {
 	uint64_t key, addr;
-	struct pair p;
 
-	scr_begin();
-	CT_ASSERT_EQ(pair_up(&p, SCR_NAME), 0);
-	key = fi_mr_key(p.server.mr);
-	addr = (uintptr_t)p.server.buf;
-	CT_ASSERT_EQ(fi_write(p.client.ep, p.client.buf, 6, p.client.desc, 0, addr, 77,
+	CT_ASSERT_EQ(pair_up(t, SCR_NAME), 0);
+	key = fi_mr_key(t->server.mr);
+	addr = (uintptr_t)t->server.buf;
+	CT_ASSERT_EQ(fi_write(t->client.ep, t->client.buf, 6, t->client.desc, 0, addr, 77,
 			      at),
 		     0);
-	pair_failed(p.client.cq, at, FI_EKEYREJECTED);
-	CT_ASSERT_EQ(fi_write(p.client.ep, p.client.buf, 6, p.client.desc, 0,
-			      addr + sizeof(p.server.buf) - 5, key, at),
+	pair_failed(t->client.cq, at, FI_EKEYREJECTED);
+	CT_ASSERT_EQ(fi_write(t->client.ep, t->client.buf, 6, t->client.desc, 0,
+			      addr + sizeof(t->server.buf) - 5, key, at),
 		     0);
-	pair_failed(p.client.cq, at, FI_EACCES);
-	pair_down(&p);
+	pair_failed(t->client.cq, at, FI_EACCES);
 }
 
 /* A write with data is told to the target, on a receive of its own if that is the mode.
@@ -82,45 +75,43 @@ CT_TEST(rma, the_target_learns_of_a_write_with_data)
 	write_with_data(true);
 }
 
-CT_TEST(rma, counters_count_at_both_ends)
+CT_TEST_F(rma, counters_count_at_both_ends)
 {
 	struct fi_cntr_attr attr = {.events = FI_CNTR_EVENTS_COMP};
 	struct fid_cntr *writes, *remote;
-	struct pair p;
 
-	scr_begin();
-	CT_ASSERT_EQ(pair_open(&p, SCR_NAME), 0);
-	CT_ASSERT_EQ(fi_cntr_open(p.domain, &attr, &writes, NULL), 0);
-	CT_ASSERT_EQ(fi_cntr_open(p.domain, &attr, &remote, NULL), 0);
-	CT_ASSERT_EQ(fi_endpoint(p.domain, p.info, &p.client.ep, NULL), 0);
-	CT_ASSERT_EQ(fi_ep_bind(p.client.ep, &writes->fid, FI_WRITE), 0);
-	CT_ASSERT_EQ(fi_ep_bind(p.client.ep, &remote->fid, FI_REMOTE_WRITE), 0);
-	CT_ASSERT_EQ(fi_ep_bind(p.client.ep, &p.client.eq->fid, 0), 0);
-	CT_ASSERT_EQ(fi_ep_bind(p.client.ep, &p.client.cq->fid, FI_TRANSMIT | FI_RECV),
+	CT_ASSERT_EQ(pair_open(t, SCR_NAME), 0);
+	CT_ASSERT_EQ(fi_cntr_open(t->domain, &attr, &writes, NULL), 0);
+	CT_ASSERT_EQ(fi_cntr_open(t->domain, &attr, &remote, NULL), 0);
+	CT_ASSERT_EQ(fi_endpoint(t->domain, t->info, &t->client.ep, NULL), 0);
+	CT_ASSERT_EQ(fi_ep_bind(t->client.ep, &writes->fid, FI_WRITE), 0);
+	CT_ASSERT_EQ(fi_ep_bind(t->client.ep, &remote->fid, FI_REMOTE_WRITE), 0);
+	CT_ASSERT_EQ(fi_ep_bind(t->client.ep, &t->client.eq->fid, 0), 0);
+	CT_ASSERT_EQ(fi_ep_bind(t->client.ep, &t->client.cq->fid, FI_TRANSMIT | FI_RECV),
 		     0);
-	CT_ASSERT_EQ(pair_request(&p), 0);
-	CT_ASSERT_EQ(fi_accept(p.server.ep, NULL, 0), 0);
-	CT_ASSERT_EQ(fi_inject_write(p.client.ep, "x", 1, 0, (uintptr_t)p.server.buf,
-				     fi_mr_key(p.server.mr)),
+	CT_ASSERT_EQ(pair_request(t), 0);
+	CT_ASSERT_EQ(fi_accept(t->server.ep, NULL, 0), 0);
+	CT_ASSERT_EQ(fi_inject_write(t->client.ep, "x", 1, 0, (uintptr_t)t->server.buf,
+				     fi_mr_key(t->server.mr)),
 		     0);
 	CT_EXPECT_EQ(fi_cntr_read(writes), 1);
-	CT_ASSERT_EQ(fi_inject_write(p.client.ep, "x", 1, 0, (uintptr_t)p.server.buf, 77),
+	CT_ASSERT_EQ(fi_inject_write(t->client.ep, "x", 1, 0, (uintptr_t)t->server.buf,
+				     77),
 		     0);
 	CT_EXPECT_EQ(fi_cntr_readerr(writes), 1);
-	pair_failed(p.client.cq, NULL, FI_EKEYREJECTED);
-	CT_ASSERT_EQ(fi_inject_write(p.server.ep, "x", 1, 0, (uintptr_t)p.client.buf,
-				     fi_mr_key(p.client.mr)),
+	pair_failed(t->client.cq, NULL, FI_EKEYREJECTED);
+	CT_ASSERT_EQ(fi_inject_write(t->server.ep, "x", 1, 0, (uintptr_t)t->client.buf,
+				     fi_mr_key(t->client.mr)),
 		     0);
 	CT_EXPECT_EQ(fi_cntr_read(remote), 1);
-	CT_ASSERT_EQ(fi_read(p.server.ep, p.server.buf, 1, p.server.desc, 0,
-			     (uintptr_t)p.client.buf, fi_mr_key(p.client.mr), NULL),
+	CT_ASSERT_EQ(fi_read(t->server.ep, t->server.buf, 1, t->server.desc, 0,
+			     (uintptr_t)t->client.buf, fi_mr_key(t->client.mr), NULL),
 		     0);
 	CT_EXPECT_EQ(fi_cntr_read(remote), 1);
 	CT_EXPECT_EQ(fi_cntr_read(writes), 1);
 	CT_EXPECT_EQ(fi_close(&writes->fid), -FI_EBUSY);
-	CT_EXPECT_EQ(fi_close(&p.client.ep->fid), 0);
-	p.client.ep = NULL;
+	CT_EXPECT_EQ(fi_close(&t->client.ep->fid), 0);
+	t->client.ep = NULL;
 	CT_EXPECT_EQ(fi_close(&writes->fid), 0);
 	CT_EXPECT_EQ(fi_close(&remote->fid), 0);
-	pair_down(&p);
 }

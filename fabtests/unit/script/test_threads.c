@@ -26,9 +26,7 @@ static void await(struct fid_cq *cq, unsigned int count)
 /* Ping-pong: each round is a receive and a send. */
 static void rounds(struct pair_end *end)
 {
-	unsigned int n;
-
-	for (n = 0; n < ROUNDS && !ct_failed(); n++) {
+	for (unsigned int n = 0; n < ROUNDS && !ct_failed(); n++) {
 		CT_ASSERT_EQ(fi_recv(end->ep, end->buf, 16, end->desc, 0, NULL), 0);
 		CT_ASSERT_EQ(fi_send(end->ep, end->buf + 16, 16, end->desc, 0, NULL), 0);
 		await(end->cq, 2);

@@ -39,10 +39,9 @@ CT_TEST(choice, the_seed_decides)
 CT_TEST(choice, chance_picks_what_is_possible)
 {
 	uint32_t kinds[SVB_PICK_FAIL + 1] = {0}, moves = 0, drains = 0, pick;
-	int i;
 
 	svb_picks_seed(&picks, 3, 0);
-	for (i = 0; i < 2000; i++) {
+	for (int i = 0; i < 2000; i++) {
 		pick = svb_picks_random(&picks, 4, 2);
 		kinds[SVB_PICK_KIND(pick)]++;
 		if (SVB_PICK_KIND(pick) != SVB_PICK_ONE)
@@ -57,7 +56,7 @@ CT_TEST(choice, chance_picks_what_is_possible)
 	CT_EXPECT_GT(drains, 0);
 	CT_EXPECT_GT(moves, drains);
 	CT_EXPECT_EQ(kinds[SVB_PICK_FAIL], 0);
-	for (i = 0; i < 200; i++)
+	for (int i = 0; i < 200; i++)
 		CT_EXPECT_NE(SVB_PICK_KIND(svb_picks_random(&picks, 0, 0)), SVB_PICK_ONE);
 }
 
@@ -65,9 +64,9 @@ CT_TEST(choice, chance_picks_what_is_possible)
 CT_TEST(choice, the_power_fails_within_what_was_said)
 {
 	bool seen[8] = {0};
-	uint32_t seed, at, pick;
+	uint32_t at, pick;
 
-	for (seed = 0; seed < 200; seed++) {
+	for (uint32_t seed = 0; seed < 200; seed++) {
 		svb_picks_seed(&picks, seed, 8);
 		for (at = 0; at < 8; at++) {
 			pick = svb_picks_random(&picks, 3, 3);
@@ -111,9 +110,8 @@ CT_TEST(choice, what_is_no_list_is_refused)
 	static const char *const none[] = {"x",	   "1,,2",    "s",   "f",  "1*0",
 					   "1*-1", "1*",      "1 2", "-1", "99999999999",
 					   "1;2",  "1*99999", "t*"};
-	size_t i;
 
-	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
 		CT_NOTE("%s", none[i]);
 		CT_EXPECT_FALSE(svb_picks_parse(&picks, none[i]));
 	}

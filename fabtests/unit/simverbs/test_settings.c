@@ -6,115 +6,63 @@
 #include "step.h"
 #include "world.h"
 
-static bool in_child(int (*fn)(int fd))
-{
-	pid_t pid;
-	int fd = world_child(fn, &pid), ret = world_reap(pid);
-
-	close(fd);
-	CT_EXPECT_EQ(ret, 0);
-	return !ret;
-}
-
-static void forget(void)
-{
-	svb_self.settings.devices = 0;
-}
-
-static int slow(int fd)
+WORLD_CHILD(settings, latency_passes_before_a_request_arrives)
 {
 	struct ibv_cq *cq;
-	struct address to;
-	struct end a, b;
+	struct pair p;
 	uint64_t start;
 	void *context;
-	bool early;
 
-	forget();
-	setenv("SIMVERBS_LATENCY_US", "20000", 1);
-	if (!world_pair(&a, &b))
-		return 1;
-	to = world_address(&b);
+	world_settings("SIMVERBS_LATENCY_US", "20000", NULL);
+	pair_open(&p);
 	start = svb_now();
-	if (ibv_req_notify_cq(a.cq, 0) || world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to, 0))
-		return 2;
+	CT_ASSERT_EQ(ibv_req_notify_cq(p.a.cq, 0), 0);
+	CT_ASSERT_EQ(world_rdma(&p.a, IBV_WR_RDMA_WRITE, 0, 8, &p.to, 0), 0);
 	/* On a loaded machine the time may be over before the first look. */
-	if (!world_quiet(a.cq)) {
-		early = svb_now() - start < 20000000;
-		world_pair_close(&a, &b);
-		return early;
+	if (!world_quiet(p.a.cq)) {
+		CT_EXPECT_GE(svb_now() - start, 20000000);
+		pair_close(&p);
+		return;
 	}
 	/* Nobody polls. */
-	if (ibv_get_cq_event(a.channel, &cq, &context) || svb_now() - start < 20000000)
-		return 3;
+	CT_ASSERT_EQ(ibv_get_cq_event(p.a.channel, &cq, &context), 0);
+	CT_EXPECT_GE(svb_now() - start, 20000000);
 	ibv_ack_cq_events(cq, 1);
-	if (world_status(a.cq))
-		return 4;
-	world_pair_close(&a, &b);
-	return 0;
+	CT_EXPECT_EQ(world_status(p.a.cq), 0);
+	pair_close(&p);
 }
 
-CT_TEST(settings, latency_passes_before_a_request_arrives)
+WORLD_CHILD(settings, a_fenced_request_leaves_when_reads_are_answered)
 {
-	CT_EXPECT_TRUE(in_child(slow));
-}
-
-static int fenced(int fd)
-{
-	struct ibv_send_wr *bad, write = {
-					 .opcode = IBV_WR_RDMA_WRITE,
-					 .send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE,
-				 };
-	struct address to;
-	struct end a, b;
+	struct ibv_send_wr *bad,
+		write = {.opcode = IBV_WR_RDMA_WRITE,
+			 .send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE};
+	struct pair p;
 	uint64_t start;
 
-	forget();
-	setenv("SIMVERBS_LATENCY_US", "20000", 1);
-	if (!world_pair(&a, &b))
-		return 1;
-	to = world_address(&b);
-	write.wr.rdma.remote_addr = to.memory;
-	write.wr.rdma.rkey = to.rkey;
+	world_settings("SIMVERBS_LATENCY_US", "20000", NULL);
+	pair_open(&p);
+	write.wr.rdma.remote_addr = p.to.memory;
+	write.wr.rdma.rkey = p.to.rkey;
 	start = svb_now();
-	if (world_rdma(&a, IBV_WR_RDMA_READ, 0, 8, &to, 0) ||
-	    ibv_post_send(a.qp, &write, &bad))
-		return 2;
-	if (world_status(a.cq) || world_status(a.cq) || svb_now() - start < 40000000)
-		return 3;
-	world_pair_close(&a, &b);
-	return 0;
+	CT_ASSERT_EQ(world_rdma(&p.a, IBV_WR_RDMA_READ, 0, 8, &p.to, 0), 0);
+	CT_ASSERT_EQ(ibv_post_send(p.a.qp, &write, &bad), 0);
+	CT_EXPECT_TRUE(!world_status(p.a.cq) && !world_status(p.a.cq));
+	CT_EXPECT_GE(svb_now() - start, 40000000);
+	pair_close(&p);
 }
 
-CT_TEST(settings, a_fenced_request_leaves_when_reads_are_answered)
+WORLD_CHILD(settings, nothing_arrives_when_all_is_lost)
 {
-	CT_EXPECT_TRUE(in_child(fenced));
+	struct pair p;
+
+	world_settings("SIMVERBS_LOSS", "1", NULL);
+	pair_open(&p);
+	CT_EXPECT_EQ(pair_write(&p), IBV_WC_RETRY_EXC_ERR);
+	pair_close(&p);
 }
 
-static int lossy(int fd)
-{
-	struct address to;
-	struct end a, b;
-
-	forget();
-	setenv("SIMVERBS_LOSS", "1", 1);
-	if (!world_pair(&a, &b))
-		return 1;
-	to = world_address(&b);
-	if (world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to, 0))
-		return 2;
-	if (world_status(a.cq) != IBV_WC_RETRY_EXC_ERR)
-		return 3;
-	world_pair_close(&a, &b);
-	return 0;
-}
-
-CT_TEST(settings, nothing_arrives_when_all_is_lost)
-{
-	CT_EXPECT_TRUE(in_child(lossy));
-}
-
-static int filed(int fd)
+WORLD_CHILD(settings, file_and_environment)
 {
 	char name[] = "/tmp/svbiniXXXXXX";
 	struct ibv_device_attr attr;
@@ -127,41 +75,26 @@ static int filed(int fd)
 		"[device]\ndevices = 2\nlink_layer = roce\nmax_cqe = 100\n"
 		"[sim1]\naddress = 10.77.0.2/24\nname = other\n";
 
-	if (file < 0 || write(file, text, sizeof(text) - 1) != sizeof(text) - 1)
-		return 1;
-	forget();
-	setenv("SIMVERBS_CONFIG", name, 1);
-	setenv("SIMVERBS_MAX_CQE", "50", 1);
+	CT_ASSERT_EQ(write(file, text, sizeof(text) - 1), sizeof(text) - 1);
+	world_settings("SIMVERBS_CONFIG", name, "SIMVERBS_MAX_CQE", "50", NULL);
 	list = ibv_get_device_list(&count);
 	unlink(name);
-	if (!list || count != 2 || strcmp(ibv_get_device_name(list[1]), "other"))
-		return 2;
+	CT_ASSERT_TRUE(list && count == 2);
+	CT_EXPECT_STREQ(ibv_get_device_name(list[1]), "other");
 	ctx = ibv_open_device(list[1]);
-	if (!ctx || ibv_query_device(ctx, &attr) || ibv_query_port(ctx, 1, &port) ||
-	    ibv_query_gid(ctx, 1, 1, &gid))
-		return 3;
+	CT_ASSERT_TRUE(ctx && !ibv_query_device(ctx, &attr) &&
+		       !ibv_query_port(ctx, 1, &port) && !ibv_query_gid(ctx, 1, 1, &gid));
 	/* The environment wins. */
-	if (attr.max_cqe != 50 || port.link_layer != IBV_LINK_LAYER_ETHERNET)
-		return 4;
+	CT_EXPECT_EQ(attr.max_cqe, 50);
+	CT_EXPECT_EQ(port.link_layer, IBV_LINK_LAYER_ETHERNET);
+	CT_EXPECT_TRUE(gid.raw[11] == 0xff && gid.raw[12] == 10 && gid.raw[15] == 2);
 	ibv_close_device(ctx);
 	ibv_free_device_list(list);
-	return gid.raw[11] == 0xff && gid.raw[12] == 10 && gid.raw[15] == 2 ? 0 : 5;
 }
 
-CT_TEST(settings, file_and_environment)
+WORLD_CHILD(settings, value_out_of_range_is_refused)
 {
-	CT_EXPECT_TRUE(in_child(filed));
-}
-
-static int wrong(int fd)
-{
-	forget();
-	setenv("SIMVERBS_MAX_SGE", "many", 1);
+	world_settings("SIMVERBS_MAX_SGE", "many", NULL);
 	fclose(stderr);
-	return !ibv_get_device_list(NULL) && errno == EINVAL ? 0 : 1;
-}
-
-CT_TEST(settings, value_out_of_range_is_refused)
-{
-	CT_EXPECT_TRUE(in_child(wrong));
+	EXPECT_ERRNO(ibv_get_device_list(NULL), NULL, EINVAL);
 }

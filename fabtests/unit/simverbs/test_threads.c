@@ -20,9 +20,9 @@ static void *worker(void *arg)
 {
 	struct job *job = arg;
 	struct ibv_wc wc;
-	int i, ret;
+	int ret;
 
-	for (i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < ROUNDS; i++) {
 		do {
 			ret = world_rdma(job->end, IBV_WR_RDMA_WRITE, 0, 8, &job->to, 0);
 			if (ibv_poll_cq(job->end->cq, 1, &wc) == 1)
@@ -37,16 +37,15 @@ CT_TEST(threads, share_queue_pairs_and_completion_queues)
 {
 	struct job jobs[4];
 	pthread_t threads[4];
-	int i;
 
 	CT_ASSERT_TRUE(world_pair(&ends[0], &ends[1]));
-	for (i = 0; i < 4; i++) {
+	for (int i = 0; i < 4; i++) {
 		jobs[i] = (struct job){.end = &ends[i / 2],
 				       .to = world_address(&ends[1 - i / 2])};
 		jobs[i].to.memory += 64 + 64 * (uint64_t)i;
 		CT_ASSERT_EQ(pthread_create(&threads[i], NULL, worker, &jobs[i]), 0);
 	}
-	for (i = 0; i < 4; i++) {
+	for (int i = 0; i < 4; i++) {
 		pthread_join(threads[i], NULL);
 		CT_EXPECT_EQ(jobs[i].failures, 0);
 	}
@@ -57,9 +56,8 @@ static void *opener(void *arg)
 {
 	int *failures = arg;
 	struct end a, b;
-	int i;
 
-	for (i = 0; i < 20; i++) {
+	for (int i = 0; i < 20; i++) {
 		if (!world_pair(&a, &b)) {
 			++*failures;
 			break;
@@ -73,11 +71,10 @@ CT_TEST(threads, open_and_close_beside_each_other)
 {
 	int failures[2] = {0};
 	pthread_t threads[2];
-	int i;
 
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		CT_ASSERT_EQ(pthread_create(&threads[i], NULL, opener, &failures[i]), 0);
-	for (i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++) {
 		pthread_join(threads[i], NULL);
 		CT_EXPECT_EQ(failures[i], 0);
 	}
@@ -110,14 +107,8 @@ static void *churner(void *arg)
 
 static bool send_to_group(struct end *from, struct end *to, struct ibv_ah *ah)
 {
-	struct ibv_sge sge = {(uintptr_t)from->memory, 8, from->mr->lkey};
-	struct ibv_send_wr *bad, wr = {.sg_list = &sge,
-				       .num_sge = 1,
-				       .opcode = IBV_WR_SEND,
-				       .send_flags = IBV_SEND_SIGNALED,
-				       .wr.ud = {ah, 0xffffff, 0x1234}};
-
-	return !world_recv(to, 1, 0, 100) && !ibv_post_send(from->qp, &wr, &bad) &&
+	return !world_recv(to, 1, 0, 100) &&
+	       !world_send_to(from, ah, 0xffffff, 0x1234, 8) &&
 	       world_status(from->cq) == IBV_WC_SUCCESS &&
 	       world_status(to->cq) == IBV_WC_SUCCESS;
 }
@@ -127,25 +118,22 @@ CT_TEST(threads, attach_and_detach_while_another_sends_to_a_group)
 {
 	struct ibv_ah_attr attr = {.port_num = 1, .is_global = 1};
 	struct churn churn = {.stop = false};
-	struct address nobody = {0};
 	pthread_t thread;
 	struct ibv_ah *ah;
-	int i;
 
 	attr.grh.dgid = (union ibv_gid){.raw = {0xff, [15] = 1}};
-	for (i = 0; i < 2; i++)
-		CT_ASSERT_TRUE(world_open(&ends[i], IBV_QPT_UD, false) &&
-			       world_connect(&ends[i], &nobody));
+	for (int i = 0; i < 2; i++)
+		CT_ASSERT_TRUE(world_open_ud(&ends[i]));
 	attr.dlid = world_join_group(&attr.grh.dgid);
 	ah = ibv_create_ah(ends[0].pd, &attr);
 	CT_ASSERT_NE(ah, NULL);
 	churn.qp = ends[0].qp;
 	/* There are slots before its own that are free. */
-	for (i = 0; i < 64; i++)
+	for (int i = 0; i < 64; i++)
 		come_and_go(&churn);
 	CT_ASSERT_EQ(ibv_attach_mcast(ends[1].qp, &attr.grh.dgid, attr.dlid), 0);
 	CT_ASSERT_EQ(pthread_create(&thread, NULL, churner, &churn), 0);
-	for (i = 0; i < DATAGRAMS && !ct_failed(); i++)
+	for (int i = 0; i < DATAGRAMS && !ct_failed(); i++)
 		CT_EXPECT_TRUE(send_to_group(&ends[0], &ends[1], ah));
 	atomic_store(&churn.stop, true);
 	pthread_join(thread, NULL);
@@ -172,18 +160,17 @@ CT_TEST(threads, end_a_queue_pair_that_others_change)
 	struct ibv_qp_attr attr;
 	struct ibv_qp_init_attr init;
 	pthread_t threads[2];
-	int i, round;
 
-	for (round = 0; round < 20; round++) {
+	for (int round = 0; round < 20; round++) {
 		CT_ASSERT_TRUE(world_pair(&ends[0], &ends[1]));
-		for (i = 0; i < 2; i++)
+		for (int i = 0; i < 2; i++)
 			CT_ASSERT_EQ(pthread_create(&threads[i], NULL, changer,
 						    ends[0].qp),
 				     0);
 		usleep(100);
 		attr.qp_state = IBV_QPS_ERR;
 		CT_EXPECT_EQ(ibv_modify_qp(ends[0].qp, &attr, IBV_QP_STATE), 0);
-		for (i = 0; i < 2; i++)
+		for (int i = 0; i < 2; i++)
 			pthread_join(threads[i], NULL);
 		CT_ASSERT_EQ(ibv_query_qp(ends[0].qp, &attr, IBV_QP_STATE, &init), 0);
 		CT_EXPECT_EQ(attr.qp_state, IBV_QPS_ERR);

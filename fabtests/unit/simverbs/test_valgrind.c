@@ -56,27 +56,24 @@ CT_TEST(valgrind, what_another_process_wrote_is_defined)
 	close(fd);
 }
 
+CT_FIXTURE(valgrind, struct pair, pair_open, pair_close);
+
 /* The values themselves may not be looked at: only whether they are. */
-CT_TEST(valgrind, undefined_bytes_stay_so_when_they_are_sent_or_written)
+CT_TEST_F(valgrind, undefined_bytes_stay_so_when_they_are_sent_or_written)
 {
 	uint64_t bits[2];
-	struct address to;
-	struct end a, b;
 
 	if (!RUNNING_ON_VALGRIND)
 		CT_SKIP("not under valgrind");
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	to = world_address(&b);
-	VALGRIND_MAKE_MEM_UNDEFINED(a.memory, 16);
-	CT_ASSERT_EQ(world_recv(&b, 1, 0, 64), 0);
-	CT_ASSERT_EQ(world_send(&a, 2, 0, 16), 0);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
-	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 8, 8, &to, 128), 0);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
-	CT_EXPECT_EQ(VALGRIND_GET_VBITS(b.memory, &bits[0], 8), 1);
-	CT_EXPECT_EQ(VALGRIND_GET_VBITS(b.memory + 128, &bits[1], 8), 1);
+	VALGRIND_MAKE_MEM_UNDEFINED(t->a.memory, 16);
+	CT_ASSERT_EQ(world_recv(&t->b, 1, 0, 64), 0);
+	CT_ASSERT_EQ(world_send(&t->a, 2, 0, 16), 0);
+	CT_EXPECT_EQ(world_status(t->a.cq), IBV_WC_SUCCESS);
+	CT_ASSERT_EQ(world_rdma(&t->a, IBV_WR_RDMA_WRITE, 8, 8, &t->to, 128), 0);
+	CT_EXPECT_EQ(world_status(t->a.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(VALGRIND_GET_VBITS(t->b.memory, &bits[0], 8), 1);
+	CT_EXPECT_EQ(VALGRIND_GET_VBITS(t->b.memory + 128, &bits[1], 8), 1);
 	CT_EXPECT_EQ(bits[0], UINT64_MAX);
 	CT_EXPECT_EQ(bits[1], UINT64_MAX);
-	world_pair_close(&a, &b);
 }
 #endif

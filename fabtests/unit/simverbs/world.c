@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <ftw.h>
+#include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -62,11 +64,9 @@ bool world_open(struct end *end, enum ibv_qp_type type, bool srq)
 {
 	struct ibv_srq_init_attr srq_attr = {.attr = {.max_wr = WORLD_WRS, .max_sge = 2}};
 	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_qp_init_attr init = {
-		.cap = {WORLD_WRS, WORLD_WRS, 4, 4, WORLD_INLINE},
-		.qp_type = type,
-		.sq_sig_all = 0,
-	};
+	struct ibv_qp_init_attr init = {.cap = {WORLD_WRS, WORLD_WRS, 4, 4, WORLD_INLINE},
+					.qp_type = type,
+					.sq_sig_all = 0};
 
 	memset(end, 0, sizeof(*end));
 	end->ctx = list ? ibv_open_device(list[0]) : NULL;
@@ -101,12 +101,10 @@ struct address world_address(const struct end *end)
 
 bool world_init(struct end *end, enum ibv_qp_type type)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT,
-		.port_num = 1,
-		.qkey = 0x1234,
-		.qp_access_flags = (unsigned int)world_access(),
-	};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
+				   .port_num = 1,
+				   .qkey = 0x1234,
+				   .qp_access_flags = (unsigned int)world_access()};
 	int ret = ibv_modify_qp(end->qp, &attr,
 				IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
 					(type == IBV_QPT_UD ? IBV_QP_QKEY
@@ -118,17 +116,16 @@ bool world_init(struct end *end, enum ibv_qp_type type)
 
 bool world_rtr(struct end *end, const struct address *peer)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = IBV_MTU_1024,
-		.dest_qp_num = peer->qpn,
-		.max_dest_rd_atomic = 4,
-		.min_rnr_timer = 1,
-		.ah_attr = {.dlid = (uint16_t)peer->lid,
-			    .port_num = 1,
-			    .is_global = !peer->lid,
-			    .grh = {.dgid = peer->gid, .hop_limit = 1}},
-	};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR,
+				   .path_mtu = IBV_MTU_1024,
+				   .dest_qp_num = peer->qpn,
+				   .max_dest_rd_atomic = 4,
+				   .min_rnr_timer = 1,
+				   .ah_attr = {.dlid = (uint16_t)peer->lid,
+					       .port_num = 1,
+					       .is_global = !peer->lid,
+					       .grh = {.dgid = peer->gid,
+						       .hop_limit = 1}}};
 	int ret = svb_modify_qp(end->qp, &attr,
 				end->qp->qp_type == IBV_QPT_UD
 					? IBV_QP_STATE
@@ -143,13 +140,11 @@ bool world_rtr(struct end *end, const struct address *peer)
 
 bool world_rts(struct end *end, uint8_t timeout, uint8_t rnr_retry)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTS,
-		.timeout = timeout,
-		.retry_cnt = 1,
-		.rnr_retry = rnr_retry,
-		.max_rd_atomic = 4,
-	};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS,
+				   .timeout = timeout,
+				   .retry_cnt = 1,
+				   .rnr_retry = rnr_retry,
+				   .max_rd_atomic = 4};
 	int ret =
 		svb_modify_qp(end->qp, &attr,
 			      end->qp->qp_type == IBV_QPT_UD
@@ -169,15 +164,15 @@ bool world_connect(struct end *end, const struct address *peer)
 
 void world_close(struct end *end)
 {
-	CT_EXPECT_EQ(ibv_destroy_qp(end->qp), 0);
-	if (end->srq)
-		CT_EXPECT_EQ(ibv_destroy_srq(end->srq), 0);
-	CT_EXPECT_EQ(ibv_dereg_mr(end->mr), 0);
-	CT_EXPECT_EQ(ibv_destroy_cq(end->cq), 0);
-	CT_EXPECT_EQ(ibv_destroy_comp_channel(end->channel), 0);
-	CT_EXPECT_EQ(ibv_dealloc_pd(end->pd), 0);
-	CT_EXPECT_EQ(ibv_close_device(end->ctx), 0);
+	CT_EXPECT_EQ(end->qp ? ibv_destroy_qp(end->qp) : 0, 0);
+	CT_EXPECT_EQ(end->srq ? ibv_destroy_srq(end->srq) : 0, 0);
+	CT_EXPECT_EQ(end->mr ? ibv_dereg_mr(end->mr) : 0, 0);
+	CT_EXPECT_EQ(end->cq ? ibv_destroy_cq(end->cq) : 0, 0);
+	CT_EXPECT_EQ(end->channel ? ibv_destroy_comp_channel(end->channel) : 0, 0);
+	CT_EXPECT_EQ(end->pd ? ibv_dealloc_pd(end->pd) : 0, 0);
+	CT_EXPECT_EQ(end->ctx ? ibv_close_device(end->ctx) : 0, 0);
 	free(end->memory);
+	memset(end, 0, sizeof(*end));
 }
 
 bool world_pair(struct end *a, struct end *b)
@@ -198,6 +193,36 @@ void world_pair_close(struct end *a, struct end *b)
 	world_close(b);
 }
 
+bool world_open_ud(struct end *end)
+{
+	const struct address nobody = {0};
+
+	return world_open(end, IBV_QPT_UD, false) && world_connect(end, &nobody);
+}
+
+void pair_open(struct pair *pair)
+{
+	CT_ASSERT_TRUE(world_pair(&pair->a, &pair->b));
+	pair->to = world_address(&pair->b);
+}
+
+void pair_open_ud(struct pair *pair)
+{
+	CT_ASSERT_TRUE(world_open_ud(&pair->a) && world_open_ud(&pair->b));
+}
+
+void pair_close(struct pair *pair)
+{
+	world_pair_close(&pair->a, &pair->b);
+}
+
+int pair_write(struct pair *pair)
+{
+	return world_rdma(&pair->a, IBV_WR_RDMA_WRITE, 0, 8, &pair->to, 0)
+		       ? -1
+		       : world_status(pair->a.cq);
+}
+
 int world_recv(struct end *end, uint64_t wr_id, size_t offset, size_t len)
 {
 	struct ibv_sge sge = {(uintptr_t)end->memory + offset, (uint32_t)len,
@@ -212,13 +237,24 @@ int world_send(struct end *end, uint64_t wr_id, size_t offset, size_t len)
 {
 	struct ibv_sge sge = {(uintptr_t)end->memory + offset, (uint32_t)len,
 			      end->mr->lkey};
-	struct ibv_send_wr *bad, wr = {
-					 .wr_id = wr_id,
-					 .sg_list = &sge,
-					 .num_sge = 1,
-					 .opcode = IBV_WR_SEND,
-					 .send_flags = IBV_SEND_SIGNALED,
-				 };
+	struct ibv_send_wr *bad, wr = {.wr_id = wr_id,
+				       .sg_list = &sge,
+				       .num_sge = 1,
+				       .opcode = IBV_WR_SEND,
+				       .send_flags = IBV_SEND_SIGNALED};
+
+	return ibv_post_send(end->qp, &wr, &bad);
+}
+
+int world_send_to(struct end *end, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey,
+		  size_t len)
+{
+	struct ibv_sge sge = {(uintptr_t)end->memory, (uint32_t)len, end->mr->lkey};
+	struct ibv_send_wr *bad, wr = {.sg_list = &sge,
+				       .num_sge = 1,
+				       .opcode = IBV_WR_SEND,
+				       .send_flags = IBV_SEND_SIGNALED,
+				       .wr.ud = {ah, qpn, qkey}};
 
 	return ibv_post_send(end->qp, &wr, &bad);
 }
@@ -228,15 +264,13 @@ int world_rdma(struct end *end, enum ibv_wr_opcode opcode, size_t offset, size_t
 {
 	struct ibv_sge sge = {(uintptr_t)end->memory + offset, (uint32_t)len,
 			      end->mr->lkey};
-	struct ibv_send_wr *bad, wr = {
-					 .wr_id = 77,
-					 .sg_list = &sge,
-					 .num_sge = 1,
-					 .opcode = opcode,
-					 .send_flags = IBV_SEND_SIGNALED,
-					 .imm_data = htobe32(0xabcd),
-					 .wr.rdma = {peer->memory + at, peer->rkey},
-				 };
+	struct ibv_send_wr *bad, wr = {.wr_id = 77,
+				       .sg_list = &sge,
+				       .num_sge = 1,
+				       .opcode = opcode,
+				       .send_flags = IBV_SEND_SIGNALED,
+				       .imm_data = htobe32(0xabcd),
+				       .wr.rdma = {peer->memory + at, peer->rkey}};
 
 	return ibv_post_send(end->qp, &wr, &bad);
 }
@@ -278,11 +312,57 @@ int world_status(struct ibv_cq *cq)
 	return world_wait(cq, &wc) ? (int)wc.status : -1;
 }
 
+enum ibv_qp_state world_state(const struct end *end)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	ibv_query_qp(end->qp, &attr, IBV_QP_STATE, &init);
+	return attr.qp_state;
+}
+
+bool world_readable(int fd, int ms)
+{
+	struct pollfd pollfd = {.fd = fd, .events = POLLIN};
+
+	return poll(&pollfd, 1, ms) == 1;
+}
+
 bool world_quiet(struct ibv_cq *cq)
 {
 	struct ibv_wc wc;
 
 	return ibv_poll_cq(cq, 1, &wc) == 0;
+}
+
+static void (*world_running)(void);
+
+static int world_run_checks(int fd)
+{
+	world_running();
+	return ct_failed();
+}
+
+void world_run(void (*fn)(void))
+{
+	pid_t pid;
+	int fd;
+
+	world_running = fn;
+	fd = world_child(world_run_checks, &pid);
+	CT_EXPECT_EQ(world_reap(pid), 0);
+	close(fd);
+}
+
+void world_settings(const char *name, ...)
+{
+	va_list args;
+
+	svb_self.settings.devices = 0;
+	va_start(args, name);
+	for (; name; name = va_arg(args, const char *))
+		setenv(name, va_arg(args, const char *), 1);
+	va_end(args);
 }
 
 int world_child(int (*fn)(int fd), pid_t *pid)
@@ -311,7 +391,7 @@ int world_reap(pid_t pid)
 
 bool world_swap(int fd, const struct address *mine, struct address *peer)
 {
-	return write(fd, mine, sizeof(*mine)) == sizeof(*mine) &&
+	return send(fd, mine, sizeof(*mine), MSG_NOSIGNAL) == sizeof(*mine) &&
 	       recv(fd, peer, sizeof(*peer), MSG_WAITALL) == sizeof(*peer);
 }
 

@@ -148,8 +148,9 @@ int crn_lower_getinfo(const struct crn_lower_layer *layer, uint32_t version,
 	if (getinfo_is_msg(hints)) {
 		ret = getinfo_with(&choice, &question, hints, info);
 	} else {
-		FI_INFO(layer->prov, FI_LOG_CORE,
-			"endpoints are FI_EP_MSG; put ofi_rxm above for FI_EP_RDM\n");
+		FI_INFO(layer->prov, FI_LOG_CORE, "endpoints are FI_EP_MSG; %s\n",
+			layer->rdm_hint ? layer->rdm_hint
+					: "put ofi_rxm above for FI_EP_RDM");
 		ret = -FI_ENODATA;
 	}
 	lower_choice_free(&choice);

@@ -138,7 +138,7 @@ int rte_addr_text(const struct rte_addr_view *view, const char *text, struct rte
 	uint32_t host;
 	int ret;
 
-	if (rte_uri_parse(text, &uri, &why) || uri.kind == RTE_HOST_MAC)
+	if (rte_uri_parse(text, &uri, &why))
 		return -FI_EINVAL;
 	ret = crn_addr_resolve(uri.host, NULL, AF_UNSPEC, false,
 			       uri.kind != RTE_HOST_NAME, &addr);

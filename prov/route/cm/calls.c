@@ -274,8 +274,8 @@ static int listen_anywhere(struct rte_pep *pep)
 	while (ret && ++port <= routing->port_last);
 	if (ret)
 		RTE_WARN(FI_LOG_EP_CTRL,
-			 "none of the ports %u to %u can be listened at: %s; ports in "
-			 "[routing] has to leave more\n",
+			 "cannot listen at any of the ports %u to %u: %s; allow more of "
+			 "them with ports in [routing]\n",
 			 routing->port_first, routing->port_last, fi_strerror(-ret));
 	return ret;
 }

@@ -205,6 +205,12 @@ int rte_config_write(FILE *out, const struct rte_config *config);
  */
 int rte_config_check_keys(const struct rte_config *config,
 			  struct rte_config_errors *errors);
+/*
+ * Warns of each uri whose name is a loopback address in this host's /etc/hosts, where
+ * Debian puts the host's own name (127.0.1.1). One thread at a time (gethostent(3)).
+ */
+void rte_config_check_names(const struct rte_config *config,
+			    struct rte_config_errors *errors);
 /* The bytes of one that is so; -FI_EINVAL: it is not, and why is for people. */
 int rte_config_key_read(const struct rte_config_key *key,
 			uint8_t secret[RTE_CONFIG_KEY_MAX], size_t *len, char why[256]);

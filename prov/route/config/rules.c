@@ -89,8 +89,7 @@ static void rule_suits(struct rte_reader *reader, const struct rte_config_device
 	if (device->transport == RTE_TRANSPORT_ANY ||
 	    uri->uri.transport == device->transport)
 		return;
-	snprintf(hint, sizeof(hint), "%s://%s", attr->name,
-		 attr->hosts & RTE_HOST_MAC ? "MAC:ENDPOINT" : "HOST:PORT");
+	snprintf(hint, sizeof(hint), "%s://HOST:PORT", attr->name);
 	RULE_ERROR(reader, uri->line, hint, "%.60s does not suit transport %s", uri->text,
 		   attr->name);
 }
@@ -107,6 +106,10 @@ static void rule_uris(struct rte_reader *reader, const struct rte_said *said,
 	}
 	for (i = 0; i < device->routers; i++) {
 		rule_suits(reader, device, &router[i]);
+		if (!reader->config->is_router && router[i].uri.kind == RTE_HOST_IN6)
+			RULE_ERROR(reader, router[i].line, "name its IPv4 address",
+				   "a client reaches routers by IPv4 alone, not %.60s",
+				   router[i].text);
 		if (device->uri.text && !strcmp(device->uri.text, router[i].text))
 			RULE_ERROR(reader, router[i].line, NULL,
 				   "router = %.60s is this router itself",

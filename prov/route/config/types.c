@@ -298,14 +298,24 @@ const struct rte_type rte_type_policy = {
 static int type_transport_parse(const struct rte_key *key, const char *text, void *at,
 				char wanted[RTE_WANTED_SIZE])
 {
+	const enum rte_transport transport = rte_transport_find(text);
+	const struct rte_transport_attr *attr = rte_transport_attr(transport);
 	const char *names[RTE_TRANSPORTS] = {NULL};
-	int i;
+	int i, count = 0;
 
-	*(enum rte_transport *)at = rte_transport_find(text);
-	if (*(enum rte_transport *)at != RTE_TRANSPORT_ANY)
+	if (transport != RTE_TRANSPORT_ANY && !attr->refused) {
+		*(enum rte_transport *)at = transport;
 		return 0;
-	for (i = RTE_TRANSPORT_ANY + 1; i < RTE_TRANSPORTS; i++)
-		names[i - 1] = rte_transport_attr((enum rte_transport)i)->name;
+	}
+	if (transport != RTE_TRANSPORT_ANY) {
+		snprintf(wanted, RTE_WANTED_SIZE, "%s", attr->refused);
+		return -FI_EINVAL;
+	}
+	for (i = RTE_TRANSPORT_ANY + 1; i < RTE_TRANSPORTS; i++) {
+		attr = rte_transport_attr((enum rte_transport)i);
+		if (!attr->refused)
+			names[count++] = attr->name;
+	}
 	return words_wanted(names, wanted);
 }
 

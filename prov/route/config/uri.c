@@ -12,17 +12,20 @@
 
 #define RTE_LABEL_MAX 63u /* RFC 1035 section 2.3.4 */
 #define RTE_ZONE_MAX 15u  /* the name of a network interface */
-#define RTE_MAC_LEN 17u	  /* "02:00:5e:00:53:01" */
 
 #define RTE_NATIVE (RTE_CAP_ZEROCOPY | RTE_CAP_OSBYPASS | RTE_CAP_RMA)
 #define RTE_HOST_IP (RTE_HOST_NAME | RTE_HOST_IN | RTE_HOST_IN6)
 
 static const struct rte_transport_attr transports[RTE_TRANSPORTS] = {
-	[RTE_TRANSPORT_SOCK] = {"sock", {"tcp"}, 0, RTE_HOST_IP},
-	[RTE_TRANSPORT_TCP] = {"tcp", {"tcp"}, 0, RTE_HOST_IP},
-	[RTE_TRANSPORT_VERBS] = {"verbs", {"pverbs", "verbs"}, RTE_NATIVE, RTE_HOST_IP},
-	[RTE_TRANSPORT_ETH] = {"eth", {"pverbs", "verbs"}, RTE_NATIVE, RTE_HOST_MAC},
-	[RTE_TRANSPORT_GNI] = {"gni", {"gni"}, RTE_NATIVE, RTE_HOST_IP},
+	[RTE_TRANSPORT_SOCK] = {"sock", {"tcp"}, 0, NULL},
+	[RTE_TRANSPORT_TCP] = {"tcp", {"tcp"}, 0, NULL},
+	[RTE_TRANSPORT_VERBS] = {"verbs", {"pverbs", "verbs"}, RTE_NATIVE, NULL},
+	[RTE_TRANSPORT_ETH] = {"eth",
+			       {NULL},
+			       0,
+			       "no provider connects by MAC address; use transport verbs "
+			       "and verbs://HOST:PORT"},
+	[RTE_TRANSPORT_GNI] = {"gni", {"gni"}, RTE_NATIVE, NULL},
 };
 
 /* Of addresses that do not name their transport. */
@@ -76,23 +79,6 @@ static bool is_name(const char *name)
 	}
 }
 
-static bool take_mac(const char *text, struct rte_uri *uri)
-{
-	unsigned int i, digit;
-
-	for (i = 0; i < RTE_MAC_LEN; i++) {
-		if (i % 3 == 2 ? text[i] != ':' : !isxdigit((unsigned char)text[i]))
-			return false;
-		uri->host[i] = (char)tolower((unsigned char)text[i]);
-		if (i % 3 == 2)
-			continue;
-		digit = isdigit((unsigned char)text[i]) ? (unsigned)(text[i] - '0')
-							: uri->host[i] - 'a' + 10u;
-		uri->addr[i / 3] = (uint8_t)(uri->addr[i / 3] << 4 | digit);
-	}
-	return text[RTE_MAC_LEN] == ':';
-}
-
 static bool is_zone(const char *zone)
 {
 	const size_t len = strlen(zone);
@@ -142,17 +128,10 @@ static const char *take_host(const char **text, struct rte_uri *uri)
 	const bool in6 = **text == '[';
 	size_t len;
 
-	if (take_mac(*text, uri)) {
-		uri->kind = RTE_HOST_MAC;
-		*text += RTE_MAC_LEN;
-		return NULL;
-	}
 	*text += in6;
 	len = strcspn(*text, in6 ? "]" : ":");
 	if (len > RTE_HOST_MAX)
 		return "the host is too long";
-	memset(uri->host, 0, sizeof(uri->host));
-	memset(uri->addr, 0, sizeof(uri->addr));
 	memcpy(uri->host, *text, len);
 	*text += len;
 	if (!in6)
@@ -169,8 +148,6 @@ static const char *take_host_port(const char *text, uint16_t hosts, struct rte_u
 	const char *why = take_host(&text, uri);
 	uint64_t port;
 
-	if (hosts == RTE_HOST_MAC && uri->kind != RTE_HOST_MAC)
-		return "it is eth://MAC:ENDPOINT, a MAC address as 02:00:5e:00:53:01";
 	if (why)
 		return why;
 	if (*text != ':')
@@ -181,7 +158,7 @@ static const char *take_host_port(const char *text, uint16_t hosts, struct rte_u
 	if (!rte_take_number(&text, UINT16_MAX, &port) || *text)
 		return "the port is a number up to 65535";
 	uri->port = (uint16_t)port;
-	return hosts & uri->kind ? NULL : "this transport has no addresses of that kind";
+	return hosts & uri->kind ? NULL : "this form has no addresses of that kind";
 }
 
 /* "32:126" and what comes behind it. */
@@ -208,7 +185,9 @@ static const char *take_scheme(const char *text, size_t len, struct rte_uri *uri
 		if (strlen(transports[i].name) == len &&
 		    !memcmp(transports[i].name, text, len)) {
 			uri->transport = (enum rte_transport)i;
-			return take_host_port(rest, transports[i].hosts, uri);
+			if (transports[i].refused)
+				return transports[i].refused;
+			return take_host_port(rest, RTE_HOST_IP, uri);
 		}
 	for (i = 0; i < CRN_COUNT(schemes); i++)
 		if (strlen(schemes[i].name) == len && !memcmp(schemes[i].name, text, len))
@@ -225,7 +204,7 @@ static const char *take_uri(const char *text, struct rte_uri *uri)
 		text += sizeof(cci) - 1;
 		if (!take_subnet(&text, ':', uri))
 			return "it is cci://AS:SUBNET:HOST:PORT";
-		return take_host_port(text, RTE_HOST_IP | RTE_HOST_MAC, uri);
+		return take_host_port(text, RTE_HOST_IP, uri);
 	}
 	if (!strncmp(text, route, sizeof(route) - 1)) {
 		text += sizeof(route) - 1;
@@ -274,9 +253,8 @@ const char *rte_uri_print(const struct rte_uri *uri, char buf[RTE_URI_SIZE])
 {
 	int len = 0;
 
-	/* No other form has a name, or a MAC address, without its transport. */
-	if (uri->transport == RTE_TRANSPORT_ANY &&
-	    (uri->kind & (RTE_HOST_NAME | RTE_HOST_MAC)))
+	/* No other form has a name without its transport. */
+	if (uri->transport == RTE_TRANSPORT_ANY && uri->kind == RTE_HOST_NAME)
 		return rte_uri_print_cci(uri, buf);
 	if (uri->routed)
 		len = snprintf(buf, RTE_URI_SIZE, "fi_route://%" PRIu32 ":%" PRIu32 "/",

@@ -4,12 +4,12 @@
  * section VII.A. Pure: names are not resolved.
  *
  *	sock://host:port  tcp://host:port  verbs://host:port  gni://host:port
- *	eth://02:00:5e:00:53:01:7000         a MAC address, an endpoint id
  *	cci://32:126:10.101.50.37:6744       AS, subnet, host, port
  *	fi_route://32:126/gni://10.101.50.37:6744
  *	fi_sockaddr_in://10.0.0.1:7000       fi_addr_str of libfabric; also _in6
  *
- * An IPv6 address stands in brackets, [fe80::1%eth0]:7000.
+ * An IPv6 address stands in brackets, [fe80::1%eth0]:7000. The document's addresses of
+ * Ethernet by MAC address are refused: no provider of libfabric connects by them.
  */
 #ifndef RTE_CONFIG_URI_H
 #define RTE_CONFIG_URI_H
@@ -28,7 +28,7 @@ enum rte_transport {
 	RTE_TRANSPORT_SOCK,
 	RTE_TRANSPORT_TCP,
 	RTE_TRANSPORT_VERBS,
-	RTE_TRANSPORT_ETH,
+	RTE_TRANSPORT_ETH, /* refused; keeps the number of GNI in addresses */
 	RTE_TRANSPORT_GNI,
 	RTE_TRANSPORTS,
 };
@@ -37,7 +37,6 @@ enum rte_host {
 	RTE_HOST_NAME = 1 << 0,
 	RTE_HOST_IN = 1 << 1,
 	RTE_HOST_IN6 = 1 << 2,
-	RTE_HOST_MAC = 1 << 3,
 };
 
 #define RTE_LOWER_MAX 2
@@ -45,13 +44,13 @@ enum rte_host {
 struct rte_transport_attr {
 	const char *name;		  /* and the scheme of its addresses */
 	const char *lower[RTE_LOWER_MAX]; /* providers of libfabric, best first */
-	uint16_t caps;	/* enum rte_cap, of a device that does not say */
-	uint16_t hosts; /* enum rte_host */
+	uint16_t caps;	     /* enum rte_cap, of a device that does not say */
+	const char *refused; /* why no device can have it; NULL: devices can */
 };
 
 /* Not of RTE_TRANSPORT_ANY. */
 const struct rte_transport_attr *rte_transport_attr(enum rte_transport transport);
-/* RTE_TRANSPORT_ANY: there is none of that name. */
+/* RTE_TRANSPORT_ANY: there is none of that name. The transport may be a refused one. */
 enum rte_transport rte_transport_find(const char *name);
 
 struct rte_uri {
@@ -61,10 +60,10 @@ struct rte_uri {
 	uint32_t subnet;
 	enum rte_host kind;
 	/* The name in lower case; an IPv4 or IPv6 address as inet_ntop(3) writes it, with
-	 * %zone; a MAC address in lower case. */
+	 * %zone. */
 	char host[RTE_HOST_MAX + 1];
-	uint8_t addr[16]; /* 4, 16 or 6 bytes of an address, network order */
-	uint16_t port;	  /* or endpoint id; 0: any */
+	uint8_t addr[16]; /* 4 or 16 bytes of an address, network order */
+	uint16_t port;	  /* 0: any */
 };
 
 /* -FI_EINVAL, and what is wrong in why (text that stays). */

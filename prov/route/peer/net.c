@@ -90,6 +90,17 @@ static int net_ask(const struct rte_config_device *device, const char *prov,
 		       : ret;
 }
 
+/* Whether the name that providers were asked for, if it is one, has an address. */
+static bool net_resolves(const struct rte_config_device *device)
+{
+	uint64_t flags = 0;
+	const struct rte_uri *node = net_node(device, &flags);
+	union crn_addr addr;
+
+	return !node || node->kind != RTE_HOST_NAME ||
+	       !crn_addr_resolve(node->host, NULL, AF_UNSPEC, false, false, &addr);
+}
+
 static int net_find(const struct rte_config_device *device, const char *lower,
 		    struct fi_info **info, char why[256])
 {
@@ -104,7 +115,11 @@ static int net_find(const struct rte_config_device *device, const char *lower,
 		memcpy(names, attr->lower, sizeof(names));
 	for (i = 0; i < RTE_LOWER_MAX && names[i] && ret; i++)
 		ret = net_ask(device, names[i], info);
-	if (ret)
+	if (ret && !net_resolves(device))
+		snprintf(why, 256,
+			 "the name in %.200s does not resolve: see /etc/hosts and DNS",
+			 device->uri.text ? device->uri.text : device->router[0].text);
+	else if (ret)
 		snprintf(why, 256,
 			 "no provider%s%s for transport %s (fi_info -l lists them): %s",
 			 lower ? " " : "", lower ? lower : "", attr->name,
@@ -208,8 +223,6 @@ int rte_net_resolve(const struct rte_net *net, const struct rte_uri *uri,
 {
 	char service[8];
 
-	if (uri->kind == RTE_HOST_MAC)
-		return -FI_ENODATA;
 	snprintf(service, sizeof(service), "%u", uri->port);
 	return crn_addr_resolve(uri->host, service, family_of(net), false,
 				uri->kind != RTE_HOST_NAME, addr);

@@ -211,19 +211,21 @@ static void set_rate(struct frt_device *device)
 		device->uri_text, device->net->prov, (double)device->rate / 1e9, from);
 }
 
-/* Where it listens, for who reads that it cannot. */
+/* What the log says where the device cannot listen. */
 static void listen_text(const struct frt_device *device, char why[256])
 {
 	const struct rte_config_routing *routing = &frt_config(device->node)->routing;
 
 	if (device->config->uri.text)
-		snprintf(why, 256, "%.200s (its uri)", device->config->uri.text);
+		snprintf(why, 256, "cannot listen at %.200s (its uri)",
+			 device->config->uri.text);
 	else if (routing->port_first)
-		snprintf(why, 256, "none of the ports %u to %u (ports in [routing])",
-			 routing->port_first, routing->port_last);
+		snprintf(
+			why, 256,
+			"cannot listen at any of the ports %u to %u (ports in [routing])",
+			routing->port_first, routing->port_last);
 	else
-		snprintf(why, 256, "no port");
-	strcat(why, " can be listened at");
+		snprintf(why, 256, "cannot listen at any port");
 }
 
 static void open_device(struct frt_device *device)

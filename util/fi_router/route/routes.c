@@ -216,9 +216,6 @@ int frt_route_address(const struct frt_device *device, const char *text,
 		return 0;
 	case RTE_HOST_IN6:
 		return address_in6(&uri, addr);
-	case RTE_HOST_MAC:
-		return device->net ? rte_net_resolve(device->net, &uri, addr)
-				   : -FI_ENODATA;
 	default:
 		return -FI_ENODATA;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Choices made under running programs, and the power failure. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,9 @@
 #define SVB_TURN 64
 /* And most of these before it sleeps: a request may wait for the other side. */
 #define SVB_TURNS 1000
+
+/* Bytes of a list of choices that is printed. */
+#define SVB_LIST_LINE 100u
 
 /* A process that does not heed the signal is killed after that, ns. One that does may
  * stand still for a while, and has its own exit status all the same. */
@@ -79,24 +83,32 @@ static void svb_end_users(const struct svb_shared *shared)
 		nanosleep(&moment, NULL);
 }
 
-/* A list too long for a line goes to a file beside the persistent one. */
+static bool svb_write_list(const char *name, const char *text)
+{
+	FILE *file = fopen(name, "we");
+	bool written;
+
+	if (!file)
+		return false;
+	written = fprintf(file, "%s\n", text) > 0;
+	return !fclose(file) && written;
+}
+
+/* A list too long for a line of a terminal goes to a file beside the persistent one. */
 static void svb_tell_list(const struct svb_shared *shared)
 {
 	char *text = svb_picks_text(&shared->picks), name[sizeof(shared->file) + 16];
-	FILE *file;
 
-	if (!text) {
+	snprintf(name, sizeof(name), "%s.choices", shared->file);
+	if (!text)
 		fprintf(stderr, "simverbs: too many choices to list them\n");
-		return;
-	}
-	if (strlen(text) < sizeof(svb_self.settings.choices)) {
+	else if (strlen(text) <= SVB_LIST_LINE)
 		fprintf(stderr, "simverbs: to replay it: --choices %s\n", text);
-	} else {
-		snprintf(name, sizeof(name), "%s.choices", shared->file);
-		file = fopen(name, "we");
-		if (file && fprintf(file, "%s\n", text) > 0 && !fclose(file))
-			fprintf(stderr, "simverbs: to replay it: --choices @%s\n", name);
-	}
+	else if (svb_write_list(name, text))
+		fprintf(stderr, "simverbs: to replay it: --choices @%s\n", name);
+	else
+		fprintf(stderr, "simverbs: the choices cannot be written to %s: %s\n",
+			name, strerror(errno));
 	free(text);
 }
 

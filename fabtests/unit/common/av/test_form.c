@@ -53,15 +53,13 @@ static int word_resolve(const char *node, size_t node_nth, const char *service,
 	return 0;
 }
 
-static const struct crn_av_form words = {
-	.format = FI_ADDR_GNI,
-	.len = word_len,
-	.valid = word_valid,
-	.hash = word_hash,
-	.same = word_same,
-	.text = word_text,
-	.resolve = word_resolve,
-};
+static const struct crn_av_form words = {.format = FI_ADDR_GNI,
+					 .len = word_len,
+					 .valid = word_valid,
+					 .hash = word_hash,
+					 .same = word_same,
+					 .text = word_text,
+					 .resolve = word_resolve};
 
 static void words_open(struct av_world *w, const struct crn_av_form *form)
 {

@@ -33,15 +33,13 @@ void *context_of(uintptr_t number)
 
 struct crn_cq_comp numbered(uintptr_t number)
 {
-	return (struct crn_cq_comp){
-		.entry = {.op_context = context_of(number),
-			  .flags = number + 2000,
-			  .len = number + 3000,
-			  .buf = (void *)(number + 4000),
-			  .data = number + 5000,
-			  .tag = number + 6000},
-		.src_addr = number + 7000,
-	};
+	return (struct crn_cq_comp){.entry = {.op_context = context_of(number),
+					      .flags = number + 2000,
+					      .len = number + 3000,
+					      .buf = (void *)(number + 4000),
+					      .data = number + 5000,
+					      .tag = number + 6000},
+				    .src_addr = number + 7000};
 }
 
 void complete(struct crn_cq *cq, uintptr_t number)
@@ -54,17 +52,15 @@ void complete(struct crn_cq *cq, uintptr_t number)
 void fail(struct crn_cq *cq, uintptr_t number, int err)
 {
 	const struct crn_cq_comp comp = numbered(number);
-	const struct fi_cq_err_entry entry = {
-		.op_context = comp.entry.op_context,
-		.flags = comp.entry.flags,
-		.len = comp.entry.len,
-		.buf = comp.entry.buf,
-		.data = comp.entry.data,
-		.tag = comp.entry.tag,
-		.olen = number + 8000,
-		.err = err,
-		.prov_errno = -(int)number - 9000,
-	};
+	const struct fi_cq_err_entry entry = {.op_context = comp.entry.op_context,
+					      .flags = comp.entry.flags,
+					      .len = comp.entry.len,
+					      .buf = comp.entry.buf,
+					      .data = comp.entry.data,
+					      .tag = comp.entry.tag,
+					      .olen = number + 8000,
+					      .err = err,
+					      .prov_errno = -(int)number - 9000};
 
 	crn_cq_write_err(cq, &entry, comp.src_addr);
 }

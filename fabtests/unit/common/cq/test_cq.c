@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Opening and closing, formats, and the places that operations reserve. Above each test
  * stands the sentence of fi_cq(3) that it is about. */
-#include <limits.h>
-#include <stdlib.h>
 #include <rdma/fi_errno.h>
 #include "cairn_test.h"
 #include "cq_world.h"

@@ -2,7 +2,6 @@
 /* Reading: order, errors among successes, source addresses, data of errors, progress.
  * Above each test stands the sentence of fi_cq(3) that it is about. */
 #include <limits.h>
-#include <stdlib.h>
 #include <rdma/fi_errno.h>
 #include "cairn_test.h"
 #include "cq_world.h"

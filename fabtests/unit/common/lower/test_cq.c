@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* cq.c: completions of the lower provider's, for a layer that completes operations. */
-#include <stdlib.h>
 #include <rdma/fi_errno.h>
 #include <cairn/cq.h>
 #include "cairn_test.h"
@@ -47,11 +46,9 @@ static int lower_close(struct fid *fid)
 	return crn_cq_fini(&lower);
 }
 
-static struct fi_ops lower_ops = {
-	.size = sizeof(struct fi_ops),
-	.close = lower_close,
-	.control = crn_cq_control,
-};
+static struct fi_ops lower_ops = {.size = sizeof(struct fi_ops),
+				  .close = lower_close,
+				  .control = crn_cq_control};
 
 static int lower_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 			 struct fid_cq **cq, void *context)
@@ -67,10 +64,8 @@ static int lower_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 	return 0;
 }
 
-static struct fi_ops_domain domain_ops = {
-	.size = sizeof(struct fi_ops_domain),
-	.cq_open = lower_cq_open,
-};
+static struct fi_ops_domain domain_ops = {.size = sizeof(struct fi_ops_domain),
+					  .cq_open = lower_cq_open};
 
 static struct fid_domain domain = {.ops = &domain_ops};
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* look.c: events of the lower provider for who reads and waits for completions. */
 #include <rdma/fi_errno.h>
-#include <cairn/compat.h>
 #include "cairn_test.h"
 #include "lower_world.h"
 
@@ -108,9 +107,8 @@ CT_TEST_F(lower_look, nobody_is_woken_while_it_cannot_be_handed_on)
 
 CT_TEST_F(lower_look, the_lower_queue_is_a_source_while_it_is_open)
 {
-	struct crn_lower_eq *again;
+	struct crn_lower_eq *again = lower_eq_open(&t->w, FI_WAIT_FD);
 
-	again = lower_eq_open(&t->w, FI_WAIT_FD);
 	CT_EXPECT_EQ(fi_close(&again->eq.fid.fid), 0);
 	CT_EXPECT_TRUE(asleep(t));
 	lower_event(&t->w, FI_CONNECTED, &t->ep, NULL, NULL, 0);

@@ -74,7 +74,8 @@ static int ask(struct lower_world *w, struct fi_info *hints)
 	return ret;
 }
 
-static void expect_refused(struct lower_world *w, struct fi_info *hints, const char *why)
+static void expect_refused(struct lower_world *w, struct fi_info *hints,
+			   const char *field, const char *value)
 {
 	unsigned int asked = w->asked;
 
@@ -83,7 +84,8 @@ static void expect_refused(struct lower_world *w, struct fi_info *hints, const c
 	CT_EXPECT_EQ(info, NULL);
 	CT_EXPECT_EQ(w->asked, asked);
 	CT_EXPECT_EQ(ct_log_count(), 1);
-	CT_EXPECT_STRSTR(ct_log_last(), why);
+	CT_EXPECT_STRSTR(ct_log_last(), field);
+	CT_EXPECT_STRSTR(ct_log_last(), value);
 }
 
 CT_FIXTURE(lower_table, struct lower_world, open_world, close_world);
@@ -157,9 +159,8 @@ CT_TEST_F(lower_table, what_the_layer_needs_is_asked_for_without_a_wish)
 
 CT_TEST_F(lower_table, what_the_program_has_open_stays_with_the_layer)
 {
-	struct fi_info *hints;
+	struct fi_info *hints = hints_for(FI_MSG);
 
-	hints = hints_for(FI_MSG);
 	hints->fabric_attr->fabric = &t->fabric.fid;
 	hints->domain_attr->domain = (void *)t;
 	CT_ASSERT_EQ(ask(t, hints), 0);
@@ -171,13 +172,13 @@ CT_TEST_F(lower_table, what_no_row_names_is_refused_with_its_name)
 {
 	struct fi_info *hints;
 
-	expect_refused(t, hints_for(FI_MSG | FI_ATOMIC), "caps: not offered: [FI_ATOMIC");
+	expect_refused(t, hints_for(FI_MSG | FI_ATOMIC), "caps", "FI_ATOMIC");
 	hints = hints_for(FI_MSG);
 	hints->tx_attr->op_flags = FI_INJECT;
-	expect_refused(t, hints, "op_flags: not offered: [FI_INJECT");
+	expect_refused(t, hints, "op_flags", "FI_INJECT");
 	hints = hints_for(FI_MSG);
 	hints->rx_attr->msg_order = FI_ORDER_SAS | FI_ORDER_RAW;
-	expect_refused(t, hints, "msg_order: not offered: [FI_ORDER_RAW");
+	expect_refused(t, hints, "msg_order", "FI_ORDER_RAW");
 }
 
 CT_TEST_F(lower_table, a_mode_is_handed_down_fulfilled_or_demanded)
@@ -197,7 +198,7 @@ CT_TEST_F(lower_table, a_mode_is_handed_down_fulfilled_or_demanded)
 	CT_EXPECT_EQ(info->domain_attr->mr_mode, FI_MR_ALLOCATED);
 	hints = hints_for(FI_MSG);
 	hints->mode = 0;
-	expect_refused(t, hints, "mode: the program has to offer [FI_CONTEXT2");
+	expect_refused(t, hints, "mode", "FI_CONTEXT2");
 }
 
 CT_TEST_F(lower_table, old_values_of_mr_mode_are_no_bits)
@@ -259,14 +260,13 @@ CT_TEST_F(lower_table, numbers_shrink_grow_pass_or_are_the_layers)
 
 CT_TEST_F(lower_table, more_than_there_is_of_a_number_is_refused)
 {
-	struct fi_info *hints;
+	struct fi_info *hints = hints_for(FI_MSG);
 
-	hints = hints_for(FI_MSG);
 	hints->tx_attr->inject_size = 101;
-	expect_refused(t, hints, "inject_size: asked for 101, at most 100");
+	expect_refused(t, hints, "inject_size", "101");
 	hints = hints_for(FI_MSG);
 	hints->ep_attr->max_msg_size = SIZE_MAX - 27;
-	expect_refused(t, hints, "max_msg_size: asked for");
+	expect_refused(t, hints, "max_msg_size", "");
 	/* The lower provider has less than the layer takes for itself. */
 	prov->info->rx_attr->size = 7;
 	CT_EXPECT_EQ(ask(t, hints_for(FI_MSG)), -FI_ENODATA);
@@ -324,11 +324,10 @@ CT_TEST_F(lower_table, answers_of_other_names_than_asked_for_are_left_out)
 
 CT_TEST_F(lower_table, endpoints_are_connected_ones)
 {
-	struct fi_info *hints;
+	struct fi_info *hints = hints_for(FI_MSG);
 
-	hints = hints_for(FI_MSG);
 	hints->ep_attr->type = FI_EP_RDM;
-	expect_refused(t, hints, "ofi_rxm");
+	expect_refused(t, hints, "ofi_rxm", "");
 	hints = hints_for(FI_MSG);
 	hints->ep_attr->type = FI_EP_MSG;
 	CT_ASSERT_EQ(ask(t, hints), 0);

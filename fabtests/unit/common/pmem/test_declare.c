@@ -109,29 +109,30 @@ CT_TEST(declare, the_longest_path_counts_before_the_shorter_ones_and_they_before
 CT_TEST(declare, a_line_that_says_nothing_is_an_error_that_names_it)
 {
 	static const struct {
-		const char *text, *wanted;
+		const char *text, *line, *named;
 	} rows[] = {
-		{"[host]\npersistence = eadr\n", "line 2: persistence cannot be"},
-		{"[host]\nddio = maybe\n", "line 2: ddio cannot be"},
-		{"[host]\nddio =\n", "line 2: ddio cannot be"},
-		{"[host]\nreceive = yes\n", "line 2: receive cannot be"},
-		{"[host]\ndido = off\n", "line 2: unknown key \"dido\""},
-		{"[host]\npersistent = yes\n", "line 2: persistent is said of a path"},
-		{"ddio = off\n", "line 1: ddio outside of"},
-		{"\n[hosts]\n", "line 2: unknown section"},
-		{"[path]\n", "line 1: unknown section"},
-		{"[path dax0.0]\n", "line 1: a path begins with /"},
-		{"[path ]\n", "line 1: unknown section"},
-		{"[host\n", "line 1: neither"},
-		{"[host]\nddio\n", "line 2: neither"},
-		{"[host]\nddio = off\n  on\n", "line 3: neither"},
+		{"[host]\npersistence = eadr\n", "line 2", "persistence"},
+		{"[host]\nddio = maybe\n", "line 2", "ddio"},
+		{"[host]\nddio =\n", "line 2", "ddio"},
+		{"[host]\nreceive = yes\n", "line 2", "receive"},
+		{"[host]\ndido = off\n", "line 2", "dido"},
+		{"[host]\npersistent = yes\n", "line 2", "persistent"},
+		{"ddio = off\n", "line 1", "ddio"},
+		{"\n[hosts]\n", "line 2", ""},
+		{"[path]\n", "line 1", ""},
+		{"[path dax0.0]\n", "line 1", "/"},
+		{"[path ]\n", "line 1", ""},
+		{"[host\n", "line 1", ""},
+		{"[host]\nddio\n", "line 2", ""},
+		{"[host]\nddio = off\n  on\n", "line 3", ""},
 	};
 	static struct crn_pmem_declarations all;
 
 	for (size_t i = 0; i < CRN_COUNT(rows); i++) {
 		CT_NOTE("row %zu", i);
 		CT_EXPECT_EQ(parse(rows[i].text, &all), -FI_EINVAL);
-		CT_EXPECT_STRSTR(error, rows[i].wanted);
+		CT_EXPECT_STRSTR(error, rows[i].line);
+		CT_EXPECT_STRSTR(error, rows[i].named);
 	}
 }
 
@@ -149,7 +150,7 @@ CT_TEST(declare, a_path_is_never_cut)
 	CT_EXPECT_STREQ(all.path[0].name, path);
 	snprintf(text, sizeof(text), "[path %sx]\npersistent = yes\n", path);
 	CT_EXPECT_EQ(parse(text, &all), -FI_EINVAL);
-	CT_EXPECT_STRSTR(error, "line 1: longer than 191 bytes");
+	CT_EXPECT_STRSTR(error, "191");
 }
 
 CT_TEST(declare, only_so_many_paths_fit)
@@ -166,7 +167,7 @@ CT_TEST(declare, only_so_many_paths_fit)
 	CT_EXPECT_EQ(parse(text, &all), 0);
 	sprintf(text + at, "[path /a]\n");
 	CT_EXPECT_EQ(parse(text, &all), -FI_EINVAL);
-	CT_EXPECT_STRSTR(error, "more than 64 paths");
+	CT_EXPECT_STRSTR(error, "64");
 }
 
 CT_TEST(declare, bytes_that_are_no_text_are_refused)
@@ -176,7 +177,7 @@ CT_TEST(declare, bytes_that_are_no_text_are_refused)
 	CT_EXPECT_EQ(crn_pmem_declare_parse("[host]\n\0\n", 9, &all, error,
 					    sizeof(error)),
 		     -FI_EINVAL);
-	CT_EXPECT_STRSTR(error, "line 2: not a text");
+	CT_EXPECT_STRSTR(error, "line 2");
 	CT_EXPECT_EQ(crn_pmem_declare_parse("", 0, &all, error, sizeof(error)), 0);
 }
 
@@ -251,7 +252,8 @@ CT_TEST_F(declare, a_variable_that_says_nothing_is_ignored_with_a_warning)
 	t->params.ddio = "disabled";
 	CT_ASSERT_EQ(declare(t), 0);
 	CT_EXPECT_FALSE(crn_pmem_declared_of(t->all, "").has_ddio);
-	CT_EXPECT_STRSTR(ct_log_last(), "FI_TEST_DDIO cannot be \"disabled\"");
+	CT_EXPECT_EQ(ct_log_count(), 1);
+	CT_EXPECT_STRSTR(ct_log_last(), "FI_TEST_DDIO");
 }
 
 CT_TEST_F(declare, a_file_that_cannot_be_used_is_an_error_and_in_the_log)
@@ -260,16 +262,16 @@ CT_TEST_F(declare, a_file_that_cannot_be_used_is_an_error_and_in_the_log)
 
 	t->params.config = "crn_pmem_declare.missing";
 	CT_EXPECT_EQ(declare(t), -FI_EINVAL);
-	CT_EXPECT_STRSTR(ct_log_last(), "crn_pmem_declare.missing: cannot be read");
+	CT_EXPECT_STRSTR(ct_log_last(), "crn_pmem_declare.missing");
 
 	put(t, "[host]\nddio=no\n", 15);
 	CT_EXPECT_EQ(declare(t), -FI_EINVAL);
-	CT_EXPECT_STRSTR(ct_log_last(), "line 2: ddio cannot be \"no\"");
+	CT_EXPECT_STRSTR(ct_log_last(), "ddio");
 
 	memset(large, '\n', sizeof(large));
 	put(t, large, sizeof(large));
 	CT_EXPECT_EQ(declare(t), -FI_EINVAL);
-	CT_EXPECT_STRSTR(ct_log_last(), "larger than 65536 bytes");
+	CT_EXPECT_STRSTR(ct_log_last(), "65536");
 	put(t, large, sizeof(large) - 1);
 	CT_EXPECT_EQ(declare(t), 0);
 }

@@ -104,10 +104,10 @@ CT_TEST(mapping, lines_that_are_none_are_skipped)
 {
 	static char text[PATH_MAX * 3];
 	static struct seen seen;
-	size_t at;
+	size_t at =
+		(size_t)sprintf(text, "garbage\n10000-zz rw-p\n20000-10000 rw-p 0 0:0 0\n"
+				      "10000-11000 rw-s 0 0:5 500 /");
 
-	at = (size_t)sprintf(text, "garbage\n10000-zz rw-p\n20000-10000 rw-p 0 0:0 0\n"
-				   "10000-11000 rw-s 0 0:5 500 /");
 	memset(text + at, 'x', PATH_MAX * 2);
 	sprintf(text + at + PATH_MAX * 2, "\n11000-12000 rw-s 0 0:5 500 /dev/dax0.0\n");
 	tree_open(&tree, stats);
@@ -189,54 +189,37 @@ static struct crn_pmem_found detect(const struct crn_pmem_mapping *mapping,
 	return found;
 }
 
+#define SHARED(...)                         \
+	{                                   \
+		.shared = true, __VA_ARGS__ \
+	}
+#define DEVDAX SHARED(.inode = 500, .name = "/dev/dax0.0")
+
 CT_TEST(mapping, only_devdax_and_fsdax_with_map_sync_are_persistent)
 {
 	static const struct {
-		struct crn_pmem_mapping mapping;
 		const char *flags;
 		bool persistent, refused;
 		const char *kind;
+		struct crn_pmem_mapping mapping;
 	} rows[] = {
-		{PMEM_FILE, " sf", true, false, "fsdax, MAP_SYNC"},
-		{PMEM_FILE, "", false, false, "without MAP_SYNC"},
-		{{.shared = true, .inode = 500, .name = "/dev/dax0.0"},
-		 "",
-		 true,
-		 false,
-		 "devdax"},
-		{{.shared = true, .inode = 501, .name = "/dev/dax1.0"},
-		 "",
-		 false,
-		 false,
-		 "no nvdimm region"},
-		{{.shared = true, .inode = 502, .name = "/dev/zero"},
-		 "",
-		 false,
-		 false,
-		 "no nvdimm region"},
-		{{.shared = true, .inode = 5, .major = 8, .name = "/home/a"},
-		 "",
-		 false,
-		 false,
-		 "not in persistent memory"},
+		{" sf", true, false, "fsdax, MAP_SYNC", PMEM_FILE},
+		{"", false, false, "without MAP_SYNC", PMEM_FILE},
+		{"", true, false, "devdax", DEVDAX},
+		{"", false, false, "no nvdimm",
+		 SHARED(.inode = 501, .name = "/dev/dax1.0")},
+		{"", false, false, "no nvdimm",
+		 SHARED(.inode = 502, .name = "/dev/zero")},
+		{"", false, false, "not in persistent",
+		 SHARED(.inode = 5, .major = 8, .name = "/home/a")},
 		/* Another file has the name by now. */
-		{{.shared = true, .inode = 499, .name = "/dev/dax0.0"},
-		 "",
-		 false,
-		 false,
-		 "not in persistent memory"},
-		{{.inode = 500, .name = "/dev/dax0.0"},
-		 "",
-		 false,
-		 true,
-		 "private mapping"},
-		{{.shared = true, .inode = 500, .name = "/mnt/pm/a (deleted)"},
-		 "",
-		 false,
-		 true,
-		 "deleted"},
-		{{.name = ""}, "", false, false, "anonymous"},
-		{{.name = "[heap]"}, "", false, false, "anonymous"},
+		{"", false, false, "not in persistent",
+		 SHARED(.inode = 499, .name = "/dev/dax0.0")},
+		{"", false, true, "private", {.inode = 500, .name = "/dev/dax0.0"}},
+		{"", false, true, "deleted",
+		 SHARED(.inode = 500, .name = "/mnt/pm/a (deleted)")},
+		{"", false, false, "anonymous", {.name = ""}},
+		{"", false, false, "anonymous", {.name = "[heap]"}},
 	};
 	struct crn_pmem_found found;
 
@@ -253,12 +236,9 @@ CT_TEST(mapping, only_devdax_and_fsdax_with_map_sync_are_persistent)
 CT_TEST(mapping, the_region_says_the_domain)
 {
 	static const struct crn_pmem_mapping file = PMEM_FILE;
-	static const struct crn_pmem_mapping dax = {.shared = true,
-						    .inode = 500,
-						    .name = "/dev/dax0.0"};
-	struct crn_pmem_found found;
+	static const struct crn_pmem_mapping dax = DEVDAX;
+	struct crn_pmem_found found = detect(&file, "cpu_cache", " sf");
 
-	found = detect(&file, "cpu_cache", " sf");
 	CT_EXPECT_TRUE(found.domain_known && found.domain == CRN_MHP);
 	CT_EXPECT_STREQ(found.reported, "cpu_cache");
 	found = detect(&dax, "memory_controller", "");
@@ -271,9 +251,7 @@ CT_TEST(mapping, the_region_says_the_domain)
 CT_TEST(mapping, virtio_pmem_is_refused)
 {
 	static const char region[] = "/sys/devices/virtio1/ndbus0/region0";
-	static const struct crn_pmem_mapping dax = {.shared = true,
-						    .inode = 500,
-						    .name = "/dev/dax0.0"};
+	static const struct crn_pmem_mapping dax = DEVDAX;
 	struct crn_pmem_found found;
 	char path[100];
 

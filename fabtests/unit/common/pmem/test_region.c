@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
 #include <cairn/compat.h>
-#include <rdma/fi_errno.h>
 #include <cairn/pmem.h>
 #include "cairn_test.h"
 #include "tree.h"

@@ -92,12 +92,16 @@ CT_TEST_F(cm_accept, the_depths_are_those_of_the_request_within_the_devices)
  * reads them. */
 CT_TEST_F(cm_accept, a_requester_leaves_before_the_endpoint_is_bound)
 {
+	const struct fid *about;
+
 	world_close(t);
 	world_start_listening(t);
 	request_arrives(t->pep, NULL, 0);
 	t->request = read_request(t, t->pep, NULL, 0);
 	CT_ASSERT_NE(t->request, NULL);
 	CT_ASSERT_EQ(fi_endpoint(t->domain, t->request, &t->ep, NULL), 0);
+	about = ep_of(t->ep)->conn.id->context;
+	CT_EXPECT_EQ(about->fclass, FI_CLASS_CONNREQ);
 	fake_event(ep_of(t->ep)->conn.id, RDMA_CM_EVENT_REJECTED, 0, NULL, 0);
 	expect_no_event(t->eq);
 	CT_EXPECT_EQ(fi_ep_bind(t->ep, &t->eq->fid, 0), 0);

@@ -58,7 +58,7 @@ CT_TEST(device, interfaces_that_are_down_loopback_or_without_device_are_left_out
 	fake_add_addr("127.0.0.1", &fake_devices[0], 1, IFF_UP | IFF_LOOPBACK);
 	fake_add_addr("10.0.0.2", NULL, 0, IFF_UP);
 	CT_EXPECT_STREQ(list_addrs(), fi_strerror(FI_ENODATA));
-	CT_EXPECT_STRSTR(ct_log_last(), "no interface address belongs to a verbs device");
+	CT_EXPECT_EQ(ct_log_count(), 1);
 	fake_add_addr("10.0.0.3", &fake_devices[0], 1, IFF_UP);
 	CT_EXPECT_STREQ(list_addrs(), "fake0/1 10.0.0.3:0");
 }
@@ -133,8 +133,7 @@ CT_TEST(device, a_device_that_does_not_answer_is_left_out_with_a_warning)
 		fake_add_addr("10.1.0.1", &fake_devices[1], 1, IFF_UP);
 		fake_fail(calls[i], 1, EIO);
 		CT_EXPECT_STREQ(list_addrs(), "fake1/1 10.1.0.1:0");
-		CT_EXPECT_STRSTR(ct_log_last(),
-				 "fake0: device attributes cannot be read");
+		CT_EXPECT_WARNED("fake0");
 	}
 }
 

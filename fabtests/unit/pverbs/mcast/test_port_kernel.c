@@ -120,7 +120,7 @@ CT_TEST_F(mc_port, without_umad_groups_are_joined_by_rdma_cm)
 	CT_ASSERT_TRUE(
 		port_open_with(t, &(struct port_opts){.absent = true, .kernel = true}));
 	mc[0] = port_join_text(t, 0, PORT_GROUP, FI_SEND);
-	CT_EXPECT_NE(strstr(ct_log_last(), "without subnet administration"), NULL);
+	CT_EXPECT_WARNED("FI_PVERBS_LINK");
 	CT_EXPECT_EQ(fake_count(FAKE_JOIN), 1);
 	CT_EXPECT_EQ(inet_pton(AF_INET6, PORT_MGID, gid), 1);
 	fake_join_event(fake_join.id, gid, 0xc001, PORT_QKEY);
@@ -139,6 +139,6 @@ CT_TEST_F(mc_port, without_permission_the_log_says_what_it_takes)
 	CT_ASSERT_TRUE(kernel_open(t));
 	fake.open_errno = EACCES;
 	mcast_left(port_join_text(t, 0, PORT_GROUP, 0));
-	CT_EXPECT_NE(strstr(ct_log_last(), "/dev/infiniband/umad"), NULL);
+	CT_EXPECT_WARNED("/dev/infiniband/umad");
 	CT_EXPECT_EQ(fake_count(FAKE_JOIN), 1);
 }

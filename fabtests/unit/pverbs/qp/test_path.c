@@ -84,9 +84,8 @@ CT_TEST_F(path, a_traffic_class_the_kernel_refuses_is_told)
 	pvb_params.traffic_class = 8;
 	CT_ASSERT_TRUE(world_open(t, NULL));
 	fake_fail(FAKE_SET_OPTION, 1, EINVAL);
-	ct_log_reset();
 	CT_EXPECT_EQ(fi_connect(t->ep, NULL, NULL, 0), 0);
-	CT_EXPECT_STRSTR(ct_log_last(), "traffic class 8 is not set");
+	CT_EXPECT_WARNED("8");
 }
 
 /* rdma_cm's path of the fake has GID index 1. */
@@ -156,7 +155,7 @@ CT_TEST(path, a_gid_index_leaves_the_address_that_has_it)
 	pvb_params.gid_index = 1;
 	ct_log_reset();
 	CT_EXPECT_EQ(found(), -FI_ENODATA);
-	CT_EXPECT_STRSTR(ct_log_last(), "GID index");
+	CT_EXPECT_STRSTR(ct_log_last(), "GID");
 	pvb_params.gid_index = FAKE_GIDS;
 	CT_EXPECT_EQ(found(), -FI_ENODATA);
 }

@@ -83,11 +83,9 @@ CT_TEST_F(rpcrdma_down, who_reads_no_event_learns_it_by_the_completions)
  */
 static void refuse_receives(unsigned int end)
 {
-	const struct scr_rule rule = {
-		.call = SCR_RECV,
-		.fid = scr_fid(FI_CLASS_EP, end),
-		.ret = -FI_ESHUTDOWN,
-	};
+	const struct scr_rule rule = {.call = SCR_RECV,
+				      .fid = scr_fid(FI_CLASS_EP, end),
+				      .ret = -FI_ESHUTDOWN};
 
 	scr_refuse(&rule);
 }

@@ -3,7 +3,6 @@
  * Wrap mode: messages are in order and none is missing. Behind one that could not be read
  * from the sender's memory the program gets none.
  */
-#include <string.h>
 #include "ends.h"
 
 static void start(struct ends *e)

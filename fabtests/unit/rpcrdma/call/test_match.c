@@ -3,7 +3,6 @@
  * Messages meet receives one after the other, also where one of them lets in another
  * Call: that of a slot which is free again.
  */
-#include <string.h>
 #include "ends.h"
 #include "objects.h"
 

@@ -3,7 +3,6 @@
  * RFC 8166 section 4.5.3: a Call whose chunk could not be read is answered with ERR_CHUNK
  * when it comes again on another connection of that host, and is not read.
  */
-#include <string.h>
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include "call/call.h"

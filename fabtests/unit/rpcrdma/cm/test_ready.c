@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* RFC 8167 section 6: the end that connects says whether it takes Calls. */
-#include <string.h>
 #include "ends.h"
 
 static struct ends e;

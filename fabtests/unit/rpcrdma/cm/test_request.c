@@ -33,9 +33,8 @@ CT_TEST_F(rpcrdma_request,
 	const struct scr_rule refused = {.call = SCR_ENDPOINT,
 					 .times = 1,
 					 .ret = -FI_ENOSPC};
-	struct fi_info *request;
+	struct fi_info *request = ends_request(t);
 
-	request = ends_request(t);
 	CT_ASSERT_NE(request, NULL);
 	scr_refuse(&refused);
 	CT_EXPECT_EQ(ends_endpoint(&t->server, request), -FI_ENOSPC);
@@ -47,11 +46,10 @@ CT_TEST_F(rpcrdma_request,
 
 CT_TEST_F(rpcrdma_request, an_endpoint_that_there_was_no_memory_for_may_be_tried_again)
 {
-	struct fi_info *request;
 	unsigned int nth;
 	int ret;
+	struct fi_info *request = ends_request(t);
 
-	request = ends_request(t);
 	CT_ASSERT_NE(request, NULL);
 	for (nth = 1;; nth++) {
 		ct_fail_alloc(nth);

@@ -203,10 +203,9 @@ static void chunk(struct words *words, uint32_t count, uint32_t segs)
 static enum rpr_bad parse(const struct words *words)
 {
 	struct rpr_header header;
-	enum rpr_bad bad;
 	size_t used;
+	enum rpr_bad bad = fence_parse(&header, words->bytes, words->len, &used);
 
-	bad = fence_parse(&header, words->bytes, words->len, &used);
 	CT_EXPECT_EQ(used, bad == RPR_OK ? words->len : 12345);
 	if (bad == RPR_BAD_CHUNK)
 		expect_fixed(&header, 1, header.proc);

@@ -62,11 +62,10 @@ static enum rpr_bad check(const uint8_t *bytes, size_t len)
 	struct rpr_header header;
 	uint8_t out[FULL_LEN];
 	uint32_t xid, credit;
-	enum rpr_bad bad;
 	size_t used;
 	bool brief;
+	enum rpr_bad bad = fence_parse(&header, bytes, len, &used);
 
-	bad = fence_parse(&header, bytes, len, &used);
 	brief = rpr_header_is_short(bytes, len, &xid, &credit);
 	if (bad != RPR_OK) {
 		CT_EXPECT_EQ(used, 12345);

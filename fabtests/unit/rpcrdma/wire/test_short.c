@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The two functions of the fast path agree with the others. */
-#include <cairn/compat.h>
 #include "headers.h"
 
 CT_TEST(rpr_short, is_packed_as_any_other)

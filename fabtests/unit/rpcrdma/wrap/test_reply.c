@@ -109,9 +109,8 @@ static size_t server_grant(struct ends *e)
 CT_TEST_F(rpcrdma_reply, half_of_the_credits_are_not_held_back)
 {
 	unsigned int sends;
-	size_t half;
+	size_t half = server_grant(t) / 2;
 
-	half = server_grant(t) / 2;
 	CT_ASSERT_GT(half, 2);
 	for (size_t i = 0; i < half; i++)
 		ends_recv(&t->server, 0);

@@ -36,19 +36,19 @@ static bool is_read(struct rdma_event_channel *channel)
 	return read;
 }
 
+CT_FIXTURE(cm_channel, struct pair, pair_open, pair_close);
+
 /* An address sanitizer, or valgrind, says who frees it, and who looks at it later. */
-CT_TEST(cm_channel, that_is_destroyed_lives_until_its_reader_is_back)
+CT_TEST_F(cm_channel, that_is_destroyed_lives_until_its_reader_is_back)
 {
 	const uint64_t one = 1;
 	struct reader reader;
-	struct end end;
 	pthread_t thread;
 	int fd;
 
 #ifdef __SANITIZE_THREAD__
 	CT_SKIP("to close a descriptor that is read is what a thread sanitizer reports");
 #endif
-	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
 	reader.channel = rdma_create_event_channel();
 	CT_ASSERT_TRUE(reader.channel != NULL);
 	fd = dup(reader.channel->fd);
@@ -61,7 +61,6 @@ CT_TEST(cm_channel, that_is_destroyed_lives_until_its_reader_is_back)
 	pthread_join(thread, NULL);
 	CT_EXPECT_EQ(reader.err, EBADF);
 	close(fd);
-	world_close(&end);
 }
 
 /* An id that goes away with an event unread, while a reader is about to read it. */
@@ -82,16 +81,14 @@ static void wait_a_little(int step)
 }
 
 /* poll(2) has told it of an event; it is not at the lock yet when the id is destroyed. */
-CT_TEST(cm_channel, a_reader_on_its_way_reads_before_the_id_is_destroyed)
+CT_TEST_F(cm_channel, a_reader_on_its_way_reads_before_the_id_is_destroyed)
 {
 	struct sockaddr_in self = {.sin_family = AF_INET,
 				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	struct reader reader = {.err = -1};
 	struct rdma_cm_id *id;
-	struct end end;
 	pthread_t thread;
 
-	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
 	reader.channel = rdma_create_event_channel();
 	CT_ASSERT_TRUE(reader.channel != NULL);
 	CT_ASSERT_EQ(rdma_create_id(reader.channel, &id, NULL, RDMA_PS_TCP), 0);
@@ -111,7 +108,6 @@ CT_TEST(cm_channel, a_reader_on_its_way_reads_before_the_id_is_destroyed)
 	CT_ASSERT_EQ(rdma_resolve_route(id, 1000), 0);
 	rdma_destroy_id(id);
 	rdma_destroy_event_channel(reader.channel);
-	world_close(&end);
 }
 
 /*
@@ -120,7 +116,7 @@ CT_TEST(cm_channel, a_reader_on_its_way_reads_before_the_id_is_destroyed)
  * channel only the count is readable: a reader that gives up the lock polls the other
  * descriptor, and stays there.
  */
-CT_TEST(cm_channel, an_event_that_is_there_is_read_under_the_lock)
+CT_TEST_F(cm_channel, an_event_that_is_there_is_read_under_the_lock)
 {
 	struct sockaddr_in self = {.sin_family = AF_INET,
 				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -129,14 +125,12 @@ CT_TEST(cm_channel, an_event_that_is_there_is_read_under_the_lock)
 	struct reader reader = {.err = -1};
 	bool gave_up = false;
 	struct rdma_cm_id *id;
-	struct end end;
 	pthread_t thread;
 	int fd;
 
 	CT_ASSERT_TRUE(silent >= 0 && full >= 0);
 	if (svb_cm_channel_try(full))
 		CT_SKIP("this system cannot read an eventfd with RWF_NOWAIT");
-	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
 	reader.channel = rdma_create_event_channel();
 	CT_ASSERT_TRUE(reader.channel != NULL);
 	CT_ASSERT_EQ(rdma_create_id(reader.channel, &id, NULL, RDMA_PS_TCP), 0);
@@ -159,7 +153,6 @@ CT_TEST(cm_channel, an_event_that_is_there_is_read_under_the_lock)
 	rdma_destroy_event_channel(reader.channel);
 	close(silent);
 	close(full);
-	world_close(&end);
 }
 
 static void *end_ids(void *arg)
@@ -168,9 +161,8 @@ static void *end_ids(void *arg)
 				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	struct ending *ending = arg;
 	struct rdma_cm_id *id;
-	int i;
 
-	for (i = 1; i <= ENDINGS; i++) {
+	for (int i = 1; i <= ENDINGS; i++) {
 		if (rdma_create_id(ending->channel, &id, NULL, RDMA_PS_TCP) ||
 		    rdma_resolve_addr(id, NULL, (struct sockaddr *)&self, 1000))
 			i = -1;
@@ -194,19 +186,17 @@ static void *read_events(void *arg)
 	return NULL;
 }
 
-CT_TEST(cm_channel, ids_are_destroyed_while_their_events_are_read)
+CT_TEST_F(cm_channel, ids_are_destroyed_while_their_events_are_read)
 {
 	const uint64_t one = 1;
 	static struct ending ending;
 	pthread_t reader, ends;
 	struct timespec until;
-	struct end end;
 	int fd;
 
 #ifdef __SANITIZE_THREAD__
 	CT_SKIP("to close a descriptor that is read is what a thread sanitizer reports");
 #endif
-	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
 	ending.channel = rdma_create_event_channel();
 	CT_ASSERT_TRUE(ending.channel != NULL);
 	fd = dup(ending.channel->fd);
@@ -220,5 +210,4 @@ CT_TEST(cm_channel, ids_are_destroyed_while_their_events_are_read)
 	CT_EXPECT_EQ(write(fd, &one, sizeof(one)), sizeof(one));
 	pthread_join(reader, NULL);
 	close(fd);
-	world_close(&end);
 }

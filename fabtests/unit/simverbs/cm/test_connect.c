@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* cm/connect.c: a request to a port whose listener was closed a moment ago. */
 #include <poll.h>
-#include <unistd.h>
 #include "cm/cm.h"
 #include "step.h"
 #include "../world.h"
@@ -80,75 +79,36 @@ static bool look(struct rdma_cm_id *active, int times)
 	return held;
 }
 
-static void end(struct ends *ends)
+/* The process has joined the device. */
+static void set_up(struct ends *ends)
 {
-	rdma_destroy_id(ends->active);
+	CT_ASSERT_EQ(svb_join(), 0);
+	CT_ASSERT_TRUE(asks_late(ends));
+}
+
+static void tear_down(struct ends *ends)
+{
+	if (ends->active)
+		rdma_destroy_id(ends->active);
 	if (ends->listener)
 		rdma_destroy_id(ends->listener);
-	rdma_destroy_event_channel(ends->channel);
+	if (ends->channel)
+		rdma_destroy_event_channel(ends->channel);
 }
 
-CT_TEST(cm_connect, a_request_reaches_who_listens_a_second_later)
-{
-	struct ends ends = {0};
-	struct end world;
+CT_FIXTURE(cm_connect, struct ends, set_up, tear_down);
 
-	CT_ASSERT_TRUE(world_open(&world, IBV_QPT_RC, false));
-	CT_ASSERT_TRUE(asks_late(&ends));
-	CT_EXPECT_TRUE(look(ends.active, LOOKS_OF_A_SECOND));
-	CT_ASSERT_TRUE(listens(&ends));
-	CT_EXPECT_EQ(next_event(&ends), RDMA_CM_EVENT_CONNECT_REQUEST);
-	end(&ends);
-	world_close(&world);
+CT_TEST_F(cm_connect, a_request_reaches_who_listens_a_second_later)
+{
+	CT_EXPECT_TRUE(look(t->active, LOOKS_OF_A_SECOND));
+	CT_ASSERT_TRUE(listens(t));
+	CT_EXPECT_EQ(next_event(t), RDMA_CM_EVENT_CONNECT_REQUEST);
 }
 
-CT_TEST(cm_connect, a_request_is_rejected_when_nobody_listens_for_long)
+CT_TEST_F(cm_connect, a_request_is_rejected_when_nobody_listens_for_long)
 {
-	struct ends ends = {0};
-	struct end world;
-
-	CT_ASSERT_TRUE(world_open(&world, IBV_QPT_RC, false));
-	CT_ASSERT_TRUE(asks_late(&ends));
-	CT_EXPECT_FALSE(look(ends.active, 10 * LOOKS_OF_A_SECOND));
-	CT_EXPECT_EQ(next_event(&ends), RDMA_CM_EVENT_REJECTED);
-	end(&ends);
-	world_close(&world);
-}
-
-static uint64_t began, later;
-
-static uint64_t clock_of_the_test(void)
-{
-	return began + later;
-}
-
-/* A process without a service thread, whose clock is the test's. */
-static int close_a_listener(int fd)
-{
-	struct ends ends = {
-		.at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}};
-	struct sockaddr *at = (struct sockaddr *)&ends.at;
-
-	(void)fd;
-	began = svb_now();
-	if (svb_join())
-		return 10;
-	svb_self.settings.threads = false;
-	svb_clock_install(clock_of_the_test);
-	ends.channel = rdma_create_event_channel();
-	if (!ends.channel || !listens(&ends))
-		return 11;
-	if (svb_cm_port_was(RDMA_PS_TCP, at))
-		return 1;
-	rdma_destroy_id(ends.listener);
-	later = 19 * SECOND / 10;
-	if (!svb_cm_port_was(RDMA_PS_TCP, at) || svb_cm_port_was(RDMA_PS_UDP, at))
-		return 2;
-	later = 2 * SECOND;
-	if (svb_cm_port_was(RDMA_PS_TCP, at))
-		return 3;
-	rdma_destroy_event_channel(ends.channel);
-	return 0;
+	CT_EXPECT_FALSE(look(t->active, 10 * LOOKS_OF_A_SECOND));
+	CT_EXPECT_EQ(next_event(t), RDMA_CM_EVENT_REJECTED);
 }
 
 /* pyverbs asks so for the address of a group. */
@@ -164,7 +124,7 @@ CT_TEST(cm_connect, hints_alone_give_the_addresses_that_they_have)
 				    };
 
 	CT_ASSERT_EQ(rdma_getaddrinfo(NULL, NULL, &hints, &info), 0);
-	CT_EXPECT_EQ(info->ai_src_len, sizeof(group));
+	CT_ASSERT_EQ(info->ai_src_len, sizeof(group));
 	CT_EXPECT_MEMEQ(info->ai_src_addr, &group, sizeof(group));
 	CT_EXPECT_EQ(info->ai_dst_addr, NULL);
 	CT_EXPECT_EQ(info->ai_port_space, RDMA_PS_UDP);
@@ -172,17 +132,39 @@ CT_TEST(cm_connect, hints_alone_give_the_addresses_that_they_have)
 	hints.ai_dst_addr = hints.ai_src_addr;
 	hints.ai_dst_len = hints.ai_src_len;
 	CT_ASSERT_EQ(rdma_getaddrinfo(NULL, NULL, &hints, &info), 0);
+	CT_ASSERT_EQ(info->ai_dst_len, sizeof(group));
+	CT_ASSERT_EQ(info->ai_src_len, sizeof(group));
 	CT_EXPECT_MEMEQ(info->ai_dst_addr, &group, sizeof(group));
 	CT_EXPECT_MEMEQ(info->ai_src_addr, &group, sizeof(group));
 	rdma_freeaddrinfo(info);
 }
 
-CT_TEST(cm_connect, a_closed_port_is_remembered_for_two_seconds)
-{
-	pid_t pid;
-	int fd = world_child(close_a_listener, &pid);
+static uint64_t began, later;
 
-	CT_ASSERT_GE(fd, 0);
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	close(fd);
+static uint64_t clock_of_the_test(void)
+{
+	return began + later;
+}
+
+/* A process without a service thread, whose clock is the test's. */
+WORLD_CHILD(cm_connect, a_closed_port_is_remembered_for_two_seconds)
+{
+	struct ends ends = {
+		.at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}};
+	struct sockaddr *at = (struct sockaddr *)&ends.at;
+
+	began = svb_now();
+	CT_ASSERT_EQ(svb_join(), 0);
+	svb_self.settings.threads = false;
+	svb_clock_install(clock_of_the_test);
+	ends.channel = rdma_create_event_channel();
+	CT_ASSERT_TRUE(ends.channel && listens(&ends));
+	CT_EXPECT_FALSE(svb_cm_port_was(RDMA_PS_TCP, at));
+	rdma_destroy_id(ends.listener);
+	later = 19 * SECOND / 10;
+	CT_EXPECT_TRUE(svb_cm_port_was(RDMA_PS_TCP, at));
+	CT_EXPECT_FALSE(svb_cm_port_was(RDMA_PS_UDP, at));
+	later = 2 * SECOND;
+	CT_EXPECT_FALSE(svb_cm_port_was(RDMA_PS_TCP, at));
+	rdma_destroy_event_channel(ends.channel);
 }

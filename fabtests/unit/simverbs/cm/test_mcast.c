@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include "cm/cm.h"
 #include "subnet/tables.h"
 #include "../world.h"
@@ -27,10 +26,8 @@ static struct sockaddr_in in_of(const char *text)
 
 static bool begin(const char *link, const char *fail)
 {
-	svb_self.settings.devices = 0;
-	setenv("SIMVERBS_LINK_LAYER", link, 1);
-	setenv("SIMVERBS_SIM0_ADDRESS", "10.77.0.1/24 10.77.0.2/24", 1);
-	setenv("SIMVERBS_JOIN_FAIL", fail, 1);
+	world_settings("SIMVERBS_LINK_LAYER", link, "SIMVERBS_SIM0_ADDRESS",
+		       "10.77.0.1/24 10.77.0.2/24", "SIMVERBS_JOIN_FAIL", fail, NULL);
 	return !svb_join();
 }
 
@@ -87,12 +84,11 @@ static bool join_flags(struct member *member, const char *group, uint32_t flags,
 		       struct rdma_cm_event *event)
 {
 	struct sockaddr_in to = in_of(group);
-	struct rdma_cm_join_mc_attr_ex attr = {
-		.comp_mask =
-			RDMA_CM_JOIN_MC_ATTR_ADDRESS | RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS,
-		.join_flags = flags,
-		.addr = (struct sockaddr *)&to,
-	};
+	struct rdma_cm_join_mc_attr_ex attr = {.comp_mask =
+						       RDMA_CM_JOIN_MC_ATTR_ADDRESS |
+						       RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS,
+					       .join_flags = flags,
+					       .addr = (struct sockaddr *)&to};
 
 	return !rdma_join_multicast_ex(member->id, &attr, member) &&
 	       next_event(member, event) == RDMA_CM_EVENT_MULTICAST_JOIN &&
@@ -113,13 +109,11 @@ static bool member_send(struct member *member, const struct rdma_cm_event *to)
 	struct ibv_ah *ah = ibv_create_ah(member->id->pd, &attr);
 	struct ibv_sge sge = {(uintptr_t)member->memory, 8, member->mr->lkey};
 	struct ibv_send_wr *bad,
-		wr = {
-			.sg_list = &sge,
-			.num_sge = 1,
-			.opcode = IBV_WR_SEND,
-			.send_flags = IBV_SEND_SIGNALED,
-			.wr.ud = {ah, to->param.ud.qp_num, to->param.ud.qkey},
-		};
+		wr = {.sg_list = &sge,
+		      .num_sge = 1,
+		      .opcode = IBV_WR_SEND,
+		      .send_flags = IBV_SEND_SIGNALED,
+		      .wr.ud = {ah, to->param.ud.qp_num, to->param.ud.qkey}};
 	bool sent = ah && !ibv_post_send(member->id->qp, &wr, &bad) &&
 		    !world_status(member->cq);
 
@@ -138,90 +132,101 @@ static bool member_recv(struct member *member)
 
 static const char *link_name;
 
-static int both_ways(int fd)
+static void run_on(const char *link, void (*fn)(void))
+{
+	link_name = link;
+	CT_NOTE("%s", link);
+	world_run(fn);
+}
+
+static void open_both(const char *link, enum rdma_port_space ps, struct member *a,
+		      struct member *b)
+{
+	CT_ASSERT_TRUE(begin(link, "") && member_open(a, ps, "10.77.0.1") &&
+		       member_open(b, ps, "10.77.0.2"));
+}
+
+static void close_both(struct member *a, struct member *b)
+{
+	member_close(a);
+	member_close(b);
+}
+
+/* Sends to the group of an event; the receiver gets it, or nothing. */
+static void passes(struct member *from, const struct rdma_cm_event *group,
+		   struct member *to, bool arrives)
+{
+	CT_EXPECT_TRUE(member_recv(to) && member_send(from, group));
+	if (arrives)
+		CT_EXPECT_EQ(world_status(to->cq), IBV_WC_SUCCESS);
+	CT_EXPECT_TRUE(world_quiet(to->cq));
+}
+
+static void both_ways(void)
 {
 	struct rdma_cm_event event, other;
 	struct member a, b;
 
-	(void)fd;
-	if (!begin(link_name, "") || !member_open(&a, RDMA_PS_UDP, "10.77.0.1") ||
-	    !member_open(&b, RDMA_PS_UDP, "10.77.0.2"))
-		return 1;
-	if (!join(&a, "239.1.1.1", &event) || !join(&b, "239.1.1.1", &other))
-		return 2;
-	if (event.param.ud.qp_num != 0xffffff || event.param.ud.qkey != RDMA_UDP_QKEY ||
-	    !event.param.ud.ah_attr.is_global)
-		return 3;
+	open_both(link_name, RDMA_PS_UDP, &a, &b);
+	CT_ASSERT_TRUE(join(&a, "239.1.1.1", &event) && join(&b, "239.1.1.1", &other));
+	CT_EXPECT_EQ(event.param.ud.qp_num, 0xffffff);
+	CT_EXPECT_EQ(event.param.ud.qkey, RDMA_UDP_QKEY);
+	CT_EXPECT_TRUE(event.param.ud.ah_attr.is_global);
 	/* The GID of the address that was asked for. */
-	if (event.param.ud.ah_attr.grh.sgid_index != 1 ||
-	    other.param.ud.ah_attr.grh.sgid_index != 2)
-		return 4;
-	if (!member_recv(&b) || !member_send(&a, &event) || world_status(b.cq))
-		return 5;
-	if (!member_recv(&a) || !member_send(&b, &other) || world_status(a.cq))
-		return 6;
-	if (leave(&a, "239.1.1.1") || leave(&a, "239.1.1.1") != EADDRNOTAVAIL)
-		return 7;
-	if (!member_recv(&a) || !member_send(&b, &other) || !world_quiet(a.cq))
-		return 8;
+	CT_EXPECT_EQ(event.param.ud.ah_attr.grh.sgid_index, 1);
+	CT_EXPECT_EQ(other.param.ud.ah_attr.grh.sgid_index, 2);
+	passes(&a, &event, &b, true);
+	passes(&b, &other, &a, true);
+	CT_EXPECT_EQ(leave(&a, "239.1.1.1"), 0);
+	CT_EXPECT_EQ(leave(&a, "239.1.1.1"), EADDRNOTAVAIL);
+	passes(&b, &other, &a, false);
 	/* An address that is not the other one: not its group either. */
-	if (!join(&a, "239.1.1.2", &event) || !member_send(&b, &other) ||
-	    !world_quiet(a.cq))
-		return 9;
+	CT_EXPECT_TRUE(join(&a, "239.1.1.2", &event));
+	passes(&b, &other, &a, false);
 	leave(&a, "239.1.1.2");
 	leave(&b, "239.1.1.1");
-	member_close(&a);
-	member_close(&b);
-	return 0;
+	close_both(&a, &b);
 }
 
-static int send_only(int fd)
+CT_TEST(mcast, members_send_and_receive_until_they_leave)
+{
+	run_on("infiniband", both_ways);
+	run_on("roce", both_ways);
+}
+
+WORLD_CHILD(mcast, who_joined_to_send_receives_nothing)
 {
 	struct rdma_cm_event event;
 	struct member a, b;
 
-	(void)fd;
-	if (!begin("infiniband", "") || !member_open(&a, RDMA_PS_IPOIB, "10.77.0.1") ||
-	    !member_open(&b, RDMA_PS_IPOIB, "10.77.0.2"))
-		return 1;
-	if (!join_flags(&a, "239.1.1.1", RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER, &event) ||
-	    !join_flags(&b, "239.1.1.1", RDMA_MC_JOIN_FLAG_FULLMEMBER, &event))
-		return 2;
-	if (event.param.ud.qkey != SVB_CM_IPOIB_QKEY)
-		return 3;
-	if (!member_recv(&a) || !member_recv(&b) || !member_send(&a, &event) ||
-	    world_status(b.cq) || !world_quiet(a.cq))
-		return 4;
-	if (leave(&a, "239.1.1.1") || leave(&b, "239.1.1.1"))
-		return 5;
-	member_close(&a);
-	member_close(&b);
-	return 0;
+	open_both("infiniband", RDMA_PS_IPOIB, &a, &b);
+	CT_ASSERT_TRUE(join_flags(&a, "239.1.1.1", RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER,
+				  &event) &&
+		       join_flags(&b, "239.1.1.1", RDMA_MC_JOIN_FLAG_FULLMEMBER, &event));
+	CT_EXPECT_EQ(event.param.ud.qkey, SVB_CM_IPOIB_QKEY);
+	CT_EXPECT_TRUE(member_recv(&a));
+	passes(&a, &event, &b, true);
+	CT_EXPECT_TRUE(world_quiet(a.cq));
+	CT_EXPECT_TRUE(!leave(&a, "239.1.1.1") && !leave(&b, "239.1.1.1"));
+	close_both(&a, &b);
 }
 
-static int several(int fd)
+WORLD_CHILD(mcast, every_join_is_left)
 {
 	struct rdma_cm_event event;
 	struct member a, b;
 
-	(void)fd;
-	if (!begin("infiniband", "") || !member_open(&a, RDMA_PS_UDP, "10.77.0.1") ||
-	    !member_open(&b, RDMA_PS_UDP, "10.77.0.2"))
-		return 1;
-	if (!join(&a, "239.1.1.1", &event) || !join(&a, "239.1.1.1", &event))
-		return 2;
+	open_both("infiniband", RDMA_PS_UDP, &a, &b);
+	CT_ASSERT_TRUE(join(&a, "239.1.1.1", &event) && join(&a, "239.1.1.1", &event));
 	/* One queue pair, attached once. */
-	if (!member_recv(&a) || !member_recv(&a) || !member_send(&b, &event) ||
-	    world_status(a.cq) || !world_quiet(a.cq))
-		return 3;
+	CT_EXPECT_TRUE(member_recv(&a));
+	passes(&b, &event, &a, true);
 	/* Each join is left; the first that is takes the queue pair with it. */
-	if (leave(&a, "239.1.1.1") || !member_send(&b, &event) || !world_quiet(a.cq))
-		return 4;
-	if (leave(&a, "239.1.1.1") || leave(&a, "239.1.1.1") != EADDRNOTAVAIL)
-		return 5;
-	member_close(&a);
-	member_close(&b);
-	return 0;
+	CT_EXPECT_EQ(leave(&a, "239.1.1.1"), 0);
+	CT_EXPECT_TRUE(member_send(&b, &event) && world_quiet(a.cq));
+	CT_EXPECT_EQ(leave(&a, "239.1.1.1"), 0);
+	CT_EXPECT_EQ(leave(&a, "239.1.1.1"), EADDRNOTAVAIL);
+	close_both(&a, &b);
 }
 
 /* What the event of a join that was asked for says; -1: there is none. */
@@ -244,173 +249,182 @@ static int fails(struct member *member, const char *group, int *status)
 	return leave(member, group) ? -4 : type;
 }
 
-static int on_request(int fd)
+WORLD_CHILD(mcast, joins_fail_on_request)
 {
+	static const struct {
+		const char *group;
+		int type, status;
+	} rows[] = {
+		{"239.1.1.1", RDMA_CM_EVENT_MULTICAST_ERROR, -EINVAL},
+		{"239.1.1.1", RDMA_CM_EVENT_MULTICAST_ERROR, -EINVAL},
+		{"239.1.1.1", RDMA_CM_EVENT_MULTICAST_JOIN, 0},
+		{"239.1.1.2", RDMA_CM_EVENT_MULTICAST_ERROR, -ENOSPC},
+		{"239.1.1.3", -2, EPERM},
+		/* By the group's GID. */
+		{"239.1.1.4", RDMA_CM_EVENT_MULTICAST_ERROR, -ETIMEDOUT},
+		/* Left while nobody has answered. */
+		{"239.1.1.5", -1, 0},
+		{"239.1.1.5", RDMA_CM_EVENT_MULTICAST_JOIN, 0},
+	};
 	struct member a;
 	int status;
 
-	(void)fd;
-	if (!begin("infiniband",
-		   "239.1.1.1=0x0200*2 239.1.1.2=ENOSPC*1 239.1.1.3=call:EPERM "
-		   "ff12:4001:ffff::f01:104=ETIMEDOUT*1 239.1.1.5=never*1") ||
-	    !member_open(&a, RDMA_PS_UDP, "10.77.0.1"))
-		return 1;
-	if (fails(&a, "239.1.1.1", &status) != RDMA_CM_EVENT_MULTICAST_ERROR ||
-	    status != -EINVAL)
-		return 2;
-	if (fails(&a, "239.1.1.1", &status) != RDMA_CM_EVENT_MULTICAST_ERROR ||
-	    fails(&a, "239.1.1.1", &status) != RDMA_CM_EVENT_MULTICAST_JOIN)
-		return 3;
-	if (fails(&a, "239.1.1.2", &status) != RDMA_CM_EVENT_MULTICAST_ERROR ||
-	    status != -ENOSPC)
-		return 4;
-	if (fails(&a, "239.1.1.3", &status) != -2 || status != EPERM)
-		return 5;
-	/* By the group's GID. */
-	if (fails(&a, "239.1.1.4", &status) != RDMA_CM_EVENT_MULTICAST_ERROR ||
-	    status != -ETIMEDOUT)
-		return 6;
-	/* Left while nobody has answered. */
-	if (fails(&a, "239.1.1.5", &status) != -1 ||
-	    fails(&a, "239.1.1.5", &status) != RDMA_CM_EVENT_MULTICAST_JOIN)
-		return 7;
+	CT_ASSERT_TRUE(begin("infiniband",
+			     "239.1.1.1=0x0200*2 239.1.1.2=ENOSPC*1 239.1.1.3=call:EPERM "
+			     "ff12:4001:ffff::f01:104=ETIMEDOUT*1 239.1.1.5=never*1") &&
+		       member_open(&a, RDMA_PS_UDP, "10.77.0.1"));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		CT_NOTE("row %zu, %s", i, rows[i].group);
+		CT_EXPECT_EQ(fails(&a, rows[i].group, &status), rows[i].type);
+		CT_EXPECT_EQ(status, rows[i].status);
+	}
 	member_close(&a);
-	return 0;
 }
 
-static int raw_group(int fd)
+static void raw_group(void)
 {
 	struct sockaddr_ib group = {.sib_family = AF_IB};
 	struct rdma_cm_event event;
 	struct member a;
 
-	(void)fd;
 	inet_pton(AF_INET6, "ff12:401b:ffff::ffff:ffff", &group.sib_addr);
-	if (!begin(link_name, "") || !member_open(&a, RDMA_PS_IPOIB, "10.77.0.1"))
-		return 1;
+	CT_ASSERT_TRUE(begin(link_name, "") &&
+		       member_open(&a, RDMA_PS_IPOIB, "10.77.0.1"));
 	if (!strcmp(link_name, "roce")) {
-		if (!rdma_join_multicast(a.id, (struct sockaddr *)&group, NULL) ||
-		    errno != SVB_CM_ENOTSUPP)
-			return 2;
+		CT_EXPECT_NE(rdma_join_multicast(a.id, (struct sockaddr *)&group, NULL),
+			     0);
+		CT_EXPECT_EQ(errno, SVB_CM_ENOTSUPP);
 	} else {
-		if (rdma_join_multicast(a.id, (struct sockaddr *)&group, NULL) ||
-		    next_event(&a, &event) != RDMA_CM_EVENT_MULTICAST_JOIN ||
-		    memcmp(&event.param.ud.ah_attr.grh.dgid, &group.sib_addr, 16) ||
-		    event.param.ud.ah_attr.dlid < 0xc000)
-			return 3;
-		if (rdma_leave_multicast(a.id, (struct sockaddr *)&group))
-			return 4;
+		CT_EXPECT_EQ(rdma_join_multicast(a.id, (struct sockaddr *)&group, NULL),
+			     0);
+		CT_ASSERT_EQ(next_event(&a, &event), RDMA_CM_EVENT_MULTICAST_JOIN);
+		CT_EXPECT_MEMEQ(&event.param.ud.ah_attr.grh.dgid, &group.sib_addr, 16);
+		CT_EXPECT_GE(event.param.ud.ah_attr.dlid, 0xc000);
+		CT_EXPECT_EQ(rdma_leave_multicast(a.id, (struct sockaddr *)&group), 0);
 	}
 	member_close(&a);
-	return 0;
+}
+
+CT_TEST(mcast, a_group_may_be_named_by_its_gid)
+{
+	run_on("infiniband", raw_group);
+	run_on("roce", raw_group);
 }
 
 /* The subnet manager has forgotten the group: nothing arrives until both join again. */
-static int lost(int fd)
+static void lost(void)
+{
+	struct rdma_cm_event event, other;
+	struct member a, b;
+
+	open_both(link_name, RDMA_PS_UDP, &a, &b);
+	CT_ASSERT_TRUE(join(&a, "239.1.1.1", &event) && join(&b, "239.1.1.1", &event) &&
+		       member_recv(&b));
+	CT_EXPECT_TRUE(svb_port_event_do(0, "sm_change"));
+	CT_EXPECT_EQ(next_event(&a, &other), -1);
+	svb_port_event_do(0, "client_reregister");
+	if (!strcmp(link_name, "roce")) {
+		CT_EXPECT_EQ(next_event(&a, &other), -1);
+	} else {
+		CT_ASSERT_EQ(next_event(&b, &other), RDMA_CM_EVENT_MULTICAST_ERROR);
+		CT_EXPECT_EQ(other.status, -ENETRESET);
+		CT_EXPECT_EQ(other.param.ud.private_data, &b);
+		CT_EXPECT_EQ(next_event(&b, &other), -1);
+		CT_EXPECT_TRUE(member_send(&a, &event) && world_quiet(b.cq));
+		/* Not a member: nothing more to lose. */
+		svb_port_event_do(0, "lid_change");
+		CT_EXPECT_EQ(next_event(&b, &other), -1);
+		CT_EXPECT_EQ(leave(&b, "239.1.1.1"), 0);
+		CT_EXPECT_TRUE(join(&b, "239.1.1.1", &event));
+	}
+	CT_EXPECT_TRUE(member_send(&a, &event) && !world_status(b.cq));
+	close_both(&a, &b);
+}
+
+CT_TEST(mcast, groups_are_lost_with_the_subnet_managers_memory)
+{
+	run_on("infiniband", lost);
+	run_on("roce", lost);
+}
+
+/* The kernel knows no broadcast group then; on RoCE a join asks nobody. */
+static void down(void)
 {
 	const bool ib = !strcmp(link_name, "infiniband");
 	struct rdma_cm_event event, other;
 	struct member a, b;
-
-	(void)fd;
-	if (!begin(link_name, "") || !member_open(&a, RDMA_PS_UDP, "10.77.0.1") ||
-	    !member_open(&b, RDMA_PS_UDP, "10.77.0.2") ||
-	    !join(&a, "239.1.1.1", &event) || !join(&b, "239.1.1.1", &event) ||
-	    !member_recv(&b))
-		return 1;
-	if (!svb_port_event_do(0, "sm_change") || next_event(&a, &other) != -1)
-		return 2;
-	svb_port_event_do(0, "client_reregister");
-	if (!ib) {
-		if (next_event(&a, &other) != -1 || !member_send(&a, &event) ||
-		    world_status(b.cq))
-			return 3;
-		member_close(&a);
-		member_close(&b);
-		return 0;
-	}
-	if (next_event(&b, &other) != RDMA_CM_EVENT_MULTICAST_ERROR ||
-	    other.status != -ENETRESET || other.param.ud.private_data != &b ||
-	    next_event(&b, &other) != -1)
-		return 4;
-	if (!member_send(&a, &event) || !world_quiet(b.cq))
-		return 5;
-	/* Not a member: nothing more to lose. */
-	svb_port_event_do(0, "lid_change");
-	if (next_event(&b, &other) != -1)
-		return 6;
-	if (leave(&b, "239.1.1.1") || !join(&b, "239.1.1.1", &event) ||
-	    !member_send(&a, &event) || world_status(b.cq))
-		return 7;
-	member_close(&a);
-	member_close(&b);
-	return 0;
-}
-
-/* The kernel knows no broadcast group then; on RoCE a join asks nobody. */
-static int down(int fd)
-{
-	const bool ib = !strcmp(link_name, "infiniband");
-	struct rdma_cm_event event;
-	struct member a, b;
 	int status;
 
-	(void)fd;
-	if (!begin(link_name, "") || !member_open(&a, RDMA_PS_UDP, "10.77.0.1") ||
-	    !member_open(&b, RDMA_PS_UDP, "10.77.0.2") ||
-	    !svb_port_event_do(0, "port_err"))
-		return 1;
-	if (ib && (fails(&a, "239.1.1.1", &status) != -2 || status != EADDRNOTAVAIL))
-		return 2;
-	if (!ib && (fails(&a, "239.1.1.1", &status) != RDMA_CM_EVENT_MULTICAST_JOIN))
-		return 3;
-	if (!svb_port_event_do(0, "port_active") || !join(&a, "239.1.1.1", &event) ||
-	    !join(&b, "239.1.1.1", &event) || !member_recv(&b) ||
-	    !member_send(&a, &event) || world_status(b.cq))
-		return 4;
-	member_close(&a);
-	member_close(&b);
-	return 0;
+	open_both(link_name, RDMA_PS_UDP, &a, &b);
+	CT_ASSERT_TRUE(svb_port_event_do(0, "port_err"));
+	CT_EXPECT_EQ(fails(&a, "239.1.1.1", &status),
+		     ib ? -2 : RDMA_CM_EVENT_MULTICAST_JOIN);
+	CT_EXPECT_EQ(status, ib ? EADDRNOTAVAIL : 0);
+	CT_ASSERT_TRUE(svb_port_event_do(0, "port_active") &&
+		       join(&a, "239.1.1.1", &event) && join(&b, "239.1.1.1", &other));
+	passes(&a, &event, &b, true);
+	close_both(&a, &b);
+}
+
+CT_TEST(mcast, no_group_is_joined_while_the_port_is_down)
+{
+	run_on("infiniband", down);
+	run_on("roce", down);
 }
 
 /* On InfiniBand the SA knows the path. */
-static int no_route(int fd)
+WORLD_CHILD(mcast, no_route_is_found_while_the_port_is_down)
 {
+	struct sockaddr_in to = in_of("10.77.0.2");
 	struct rdma_cm_event event;
-	struct sockaddr_in to;
 	struct member a;
 
-	(void)fd;
-	if (!begin(link_name, "") || !member_open(&a, RDMA_PS_UDP, "10.77.0.1"))
-		return 1;
-	to = in_of("10.77.0.2");
-	if (rdma_resolve_addr(a.id, NULL, (struct sockaddr *)&to, 1000) ||
-	    next_event(&a, &event) != RDMA_CM_EVENT_ADDR_RESOLVED ||
-	    !svb_port_event_do(0, "port_err"))
-		return 2;
-	if (rdma_resolve_route(a.id, 1000) ||
-	    next_event(&a, &event) != RDMA_CM_EVENT_ROUTE_ERROR ||
-	    event.status != -ETIMEDOUT)
-		return 3;
-	if (!svb_port_event_do(0, "port_active") || rdma_resolve_route(a.id, 1000) ||
-	    next_event(&a, &event) != RDMA_CM_EVENT_ROUTE_RESOLVED)
-		return 4;
+	CT_ASSERT_TRUE(begin("infiniband", "") &&
+		       member_open(&a, RDMA_PS_UDP, "10.77.0.1"));
+	CT_ASSERT_EQ(rdma_resolve_addr(a.id, NULL, (struct sockaddr *)&to, 1000), 0);
+	CT_ASSERT_EQ(next_event(&a, &event), RDMA_CM_EVENT_ADDR_RESOLVED);
+	CT_ASSERT_TRUE(svb_port_event_do(0, "port_err"));
+	CT_EXPECT_EQ(rdma_resolve_route(a.id, 1000), 0);
+	CT_ASSERT_EQ(next_event(&a, &event), RDMA_CM_EVENT_ROUTE_ERROR);
+	CT_EXPECT_EQ(event.status, -ETIMEDOUT);
+	CT_ASSERT_TRUE(svb_port_event_do(0, "port_active"));
+	CT_EXPECT_EQ(rdma_resolve_route(a.id, 1000), 0);
+	CT_EXPECT_EQ(next_event(&a, &event), RDMA_CM_EVENT_ROUTE_RESOLVED);
 	member_close(&a);
-	return 0;
 }
 
-static int readdressed(int fd)
+WORLD_CHILD(mcast, an_id_learns_that_its_address_has_changed)
 {
 	struct rdma_cm_event event;
 	struct member a;
 
-	(void)fd;
-	if (!begin(link_name, "") || !member_open(&a, RDMA_PS_UDP, "10.77.0.1") ||
-	    !svb_port_event_do(0, "addr_change") ||
-	    next_event(&a, &event) != RDMA_CM_EVENT_ADDR_CHANGE || event.id != a.id)
-		return 1;
+	CT_ASSERT_TRUE(begin("roce", "") && member_open(&a, RDMA_PS_UDP, "10.77.0.1") &&
+		       svb_port_event_do(0, "addr_change"));
+	CT_EXPECT_EQ(next_event(&a, &event), RDMA_CM_EVENT_ADDR_CHANGE);
+	CT_EXPECT_EQ(event.id, a.id);
 	member_close(&a);
-	return 0;
+}
+
+static const char *request;
+
+static void wrong(void)
+{
+	CT_ASSERT_NE(freopen("/dev/null", "we", stderr), NULL);
+	CT_EXPECT_FALSE(begin("infiniband", request));
+}
+
+CT_TEST(mcast, wrong_requests_are_refused)
+{
+	static const char *const rows[] = {
+		"239.1.1.1",  "239.1.1=EPERM", "any=EWHAT", "any=0",
+		"any=never*", "any=never*0",   "any=call:", "=EPERM",
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		request = rows[i];
+		CT_NOTE("%s", request);
+		world_run(wrong);
+	}
 }
 
 /* The broadcast group of a partition, of that scope, as a setting makes it. */
@@ -427,17 +441,20 @@ static bool make_groups(const char *groups)
 }
 
 static const char *groups_made;
-static int (*groups_fn)(void);
+static void (*groups_fn)(void);
 
-static int with_groups(int fd)
+static void with_groups(void)
 {
-	int ret;
+	CT_ASSERT_TRUE(begin("infiniband", "") && make_groups(groups_made));
+	groups_fn();
+	CT_EXPECT_TRUE(make_groups("auto"));
+}
 
-	(void)fd;
-	if (!begin("infiniband", "") || !make_groups(groups_made))
-		return 100;
-	ret = groups_fn();
-	return make_groups("auto") ? ret : 101;
+static void run_with(const char *groups, void (*fn)(void))
+{
+	groups_made = groups;
+	groups_fn = fn;
+	world_run(with_groups);
 }
 
 static bool as_the_broadcast_group(const struct svb_group_attr *attr)
@@ -448,7 +465,7 @@ static bool as_the_broadcast_group(const struct svb_group_attr *attr)
 
 /* What cma_join_ib_multicast takes from the broadcast group: all of it for IPoIB, not its
  * Q_Key and MTU for others. */
-static int attributes(void)
+static void attributes(void)
 {
 	static const struct {
 		enum rdma_port_space ps;
@@ -457,178 +474,85 @@ static int attributes(void)
 	} rows[] = {{RDMA_PS_IPOIB, 0x33, IBV_MTU_2048},
 		    {RDMA_PS_UDP, RDMA_UDP_QKEY, IBV_MTU_4096}};
 	struct rdma_cm_event event;
+	const struct ibv_ah_attr *ah = &event.param.ud.ah_attr;
 	struct svb_group group;
 	struct member a;
-	int i;
 
-	for (i = 0; i < 2; i++) {
-		const struct ibv_ah_attr *ah = &event.param.ud.ah_attr;
-
-		if (!member_open(&a, rows[i].ps, "10.77.0.1") ||
-		    !join(&a, "239.1.1.1", &event))
-			return 2;
-		if (event.param.ud.qkey != rows[i].qkey || ah->sl != 1 ||
-		    ah->grh.flow_label != 5 || ah->grh.traffic_class != 3)
-			return 3;
-		if (!svb_subnet_get(ah->dlid - SVB_MLID_FIRST, &group) ||
-		    !as_the_broadcast_group(&group.attr) ||
-		    group.attr.qkey != rows[i].qkey || group.attr.mtu != rows[i].mtu)
-			return 4;
+	for (int i = 0; i < 2; i++) {
+		CT_ASSERT_TRUE(member_open(&a, rows[i].ps, "10.77.0.1") &&
+			       join(&a, "239.1.1.1", &event));
+		CT_EXPECT_EQ(event.param.ud.qkey, rows[i].qkey);
+		CT_EXPECT_TRUE(ah->sl == 1 && ah->grh.flow_label == 5 &&
+			       ah->grh.traffic_class == 3);
+		CT_ASSERT_TRUE(svb_subnet_get(ah->dlid - SVB_MLID_FIRST, &group));
+		CT_EXPECT_TRUE(as_the_broadcast_group(&group.attr));
+		CT_EXPECT_EQ(group.attr.qkey, rows[i].qkey);
+		CT_EXPECT_EQ(group.attr.mtu, rows[i].mtu);
 		leave(&a, "239.1.1.1");
 		member_close(&a);
 	}
-	return 0;
 }
 
 /* Who made the group does not matter, but what it is like. */
-static int made_by_another(void)
+static void made_by_another(void)
 {
-	union ibv_gid mgid = {.raw = {0xff, 0x12, 0x40, 0x1b, 0xff, 0xff}};
+	static const struct {
+		enum ibv_mtu mtu;
+		uint8_t tclass;
+		int type;
+	} rows[] = {
+		{IBV_MTU_2048, 3, RDMA_CM_EVENT_MULTICAST_JOIN},
+		{IBV_MTU_1024, 3, RDMA_CM_EVENT_MULTICAST_ERROR},
+		{IBV_MTU_2048, 4, RDMA_CM_EVENT_MULTICAST_ERROR},
+	};
 	struct svb_group_attr attr = {.qkey = 0x33,
 				      .pkey = 0xffff,
 				      .flow = 5,
-				      .tclass = 3,
 				      .sl = 1,
-				      .mtu = IBV_MTU_2048,
 				      .rate = IBV_RATE_100_GBPS};
-	struct svb_subnet_join other = {.mgid = mgid,
+	struct svb_subnet_join other = {.mgid = {.raw = {0xff, 0x12, 0x40, 0x1b, 0xff,
+							 0xff, [12] = 15, 1, 1, 0}},
 					.state = SVB_JOIN_FULL,
 					.create = &attr};
 	struct member a;
+	char group[16];
 	int status;
 
-	if (!member_open(&a, RDMA_PS_IPOIB, "10.77.0.1"))
-		return 1;
-	memcpy(other.mgid.raw + 12, "\x0f\x01\x01\x01", 4);
-	if (svb_subnet_join(&other, NULL, NULL) ||
-	    fails(&a, "239.1.1.1", &status) != RDMA_CM_EVENT_MULTICAST_JOIN)
-		return 2;
-	other.mgid.raw[15] = 2;
-	attr.mtu = IBV_MTU_1024;
-	if (svb_subnet_join(&other, NULL, NULL) ||
-	    fails(&a, "239.1.1.2", &status) != RDMA_CM_EVENT_MULTICAST_ERROR ||
-	    status != -EINVAL)
-		return 3;
-	other.mgid.raw[15] = 3;
-	attr.mtu = IBV_MTU_2048;
-	attr.tclass = 4;
-	if (svb_subnet_join(&other, NULL, NULL) ||
-	    fails(&a, "239.1.1.3", &status) != RDMA_CM_EVENT_MULTICAST_ERROR)
-		return 4;
-	member_close(&a);
-	return 0;
-}
-
-static int no_broadcast_group(void)
-{
-	struct member a;
-	int status;
-
-	if (!member_open(&a, RDMA_PS_UDP, "10.77.0.1") ||
-	    fails(&a, "239.1.1.1", &status) != -2 || status != EADDRNOTAVAIL)
-		return 1;
-	member_close(&a);
-	return 0;
-}
-
-static int wrong(int fd)
-{
-	(void)fd;
-	if (!freopen("/dev/null", "we", stderr))
-		return 1;
-	return begin("infiniband", link_name);
-}
-
-static void in_child(int (*fn)(int fd), const char *link)
-{
-	pid_t pid;
-	int fd;
-
-	link_name = link;
-	fd = world_child(fn, &pid);
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	close(fd);
-}
-
-CT_TEST(mcast, members_send_and_receive_until_they_leave)
-{
-	in_child(both_ways, "infiniband");
-	in_child(both_ways, "roce");
-}
-
-CT_TEST(mcast, who_joined_to_send_receives_nothing)
-{
-	in_child(send_only, "infiniband");
-}
-
-CT_TEST(mcast, every_join_is_left)
-{
-	in_child(several, "infiniband");
-}
-
-CT_TEST(mcast, joins_fail_on_request)
-{
-	in_child(on_request, "infiniband");
-}
-
-CT_TEST(mcast, a_group_may_be_named_by_its_gid)
-{
-	in_child(raw_group, "infiniband");
-	in_child(raw_group, "roce");
-}
-
-CT_TEST(mcast, groups_are_lost_with_the_subnet_managers_memory)
-{
-	in_child(lost, "infiniband");
-	in_child(lost, "roce");
-}
-
-CT_TEST(mcast, no_group_is_joined_while_the_port_is_down)
-{
-	in_child(down, "infiniband");
-	in_child(down, "roce");
-}
-
-CT_TEST(mcast, no_route_is_found_while_the_port_is_down)
-{
-	in_child(no_route, "infiniband");
-}
-
-CT_TEST(mcast, an_id_learns_that_its_address_has_changed)
-{
-	in_child(readdressed, "roce");
-}
-
-CT_TEST(mcast, wrong_requests_are_refused)
-{
-	static const char *const rows[] = {
-		"239.1.1.1",  "239.1.1=EPERM", "any=EWHAT", "any=0",
-		"any=never*", "any=never*0",   "any=call:", "=EPERM",
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		CT_NOTE("%s", rows[i]);
-		in_child(wrong, rows[i]);
+	CT_ASSERT_TRUE(member_open(&a, RDMA_PS_IPOIB, "10.77.0.1"));
+	for (uint8_t i = 0; i < 3; i++) {
+		snprintf(group, sizeof(group), "239.1.1.%u", i + 1);
+		CT_NOTE("%s", group);
+		other.mgid.raw[15] = i + 1;
+		attr.mtu = rows[i].mtu;
+		attr.tclass = rows[i].tclass;
+		CT_EXPECT_EQ(svb_subnet_join(&other, NULL, NULL), 0);
+		CT_EXPECT_EQ(fails(&a, group, &status), rows[i].type);
+		CT_EXPECT_EQ(status,
+			     rows[i].type == RDMA_CM_EVENT_MULTICAST_JOIN ? 0 : -EINVAL);
 	}
-}
-
-static void in_child_with(const char *groups, int (*fn)(void))
-{
-	groups_made = groups;
-	groups_fn = fn;
-	in_child(with_groups, "infiniband");
+	member_close(&a);
 }
 
 CT_TEST(mcast, a_group_is_like_the_broadcast_group)
 {
-	in_child_with(BROADCAST("2"), attributes);
-	in_child_with(BROADCAST("2"), made_by_another);
+	run_with(BROADCAST("2"), attributes);
+	run_with(BROADCAST("2"), made_by_another);
 	/* Of a wider scope, where there is no other. */
-	in_child_with(BROADCAST("5"), attributes);
+	run_with(BROADCAST("5"), attributes);
+}
+
+static void no_broadcast_group(void)
+{
+	struct member a;
+	int status;
+
+	CT_ASSERT_TRUE(member_open(&a, RDMA_PS_UDP, "10.77.0.1"));
+	CT_EXPECT_EQ(fails(&a, "239.1.1.1", &status), -2);
+	CT_EXPECT_EQ(status, EADDRNOTAVAIL);
+	member_close(&a);
 }
 
 CT_TEST(mcast, without_a_broadcast_group_none_is_joined)
 {
-	in_child_with("none", no_broadcast_group);
+	run_with("none", no_broadcast_group);
 }

@@ -171,7 +171,6 @@ static int listen_poorly(int fd)
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *listener;
 	bool failed = false;
-	unsigned int i;
 	uint16_t port;
 
 	if (svb_join())
@@ -185,7 +184,7 @@ static int listen_poorly(int fd)
 	port = rdma_get_src_port(listener);
 	if (write(fd, &port, sizeof(port)) != sizeof(port))
 		return 101;
-	for (i = 0; i < REQUESTS; i++) {
+	for (unsigned int i = 0; i < REQUESTS; i++) {
 		if (!world_hear(fd))
 			return 102;
 		/* The note of the request, its id, or the event: in one case there is no
@@ -219,14 +218,12 @@ static bool is_answered(uint16_t port)
 CT_TEST(cm_memory, that_a_listener_lacks_leaves_no_client_without_an_answer)
 {
 	uint16_t port;
-	unsigned int i;
 	pid_t pid;
-	int fd;
+	int fd = world_child(listen_poorly, &pid);
 
-	fd = world_child(listen_poorly, &pid);
 	CT_ASSERT_GE(fd, 0);
 	CT_ASSERT_EQ(recv(fd, &port, sizeof(port), MSG_WAITALL), sizeof(port));
-	for (i = 0; i < REQUESTS && world_tell(fd); i++)
+	for (unsigned int i = 0; i < REQUESTS && world_tell(fd); i++)
 		CT_EXPECT_TRUE(is_answered(port));
 	CT_EXPECT_TRUE(world_tell(fd));
 	CT_EXPECT_EQ(world_reap(pid), 0);
@@ -234,31 +231,18 @@ CT_TEST(cm_memory, that_a_listener_lacks_leaves_no_client_without_an_answer)
 }
 
 /* The first call that needs messages: without them no answer would come. */
-static int connect_poorly(int fd)
+WORLD_CHILD(cm_memory, that_messages_lack_fails_the_call_that_connects)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET,
 				 .sin_port = htons(1),
 				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	struct rdma_conn_param param = {.qp_num = 1};
 	struct life life = {.channel = rdma_create_event_channel()};
-	int ret;
 
-	if (rdma_create_id(life.channel, &life.active, NULL, RDMA_PS_TCP) ||
-	    !resolves(&life, (struct sockaddr *)&at))
-		return 1;
+	CT_ASSERT_TRUE(!rdma_create_id(life.channel, &life.active, NULL, RDMA_PS_TCP) &&
+		       resolves(&life, (struct sockaddr *)&at));
 	ct_fail_alloc(1);
-	ret = rdma_connect(life.active, &param) ? errno : 0;
-	if (!ct_alloc_failed())
-		return 2;
-	return ret == ENOMEM ? 0 : 3;
-}
-
-CT_TEST(cm_memory, that_messages_lack_fails_the_call_that_connects)
-{
-	pid_t pid;
-	int fd = world_child(connect_poorly, &pid);
-
-	CT_ASSERT_GE(fd, 0);
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	close(fd);
+	CT_EXPECT_NE(rdma_connect(life.active, &param), 0);
+	CT_EXPECT_EQ(errno, ENOMEM);
+	CT_EXPECT_TRUE(ct_alloc_failed());
 }

@@ -19,9 +19,7 @@ static struct sockaddr_storage address(int family, const char *text)
 
 static void text_of(const union ibv_gid *gid, char text[33])
 {
-	int i;
-
-	for (i = 0; i < 16; i++)
+	for (int i = 0; i < 16; i++)
 		snprintf(text + 2 * i, 3, "%02x", gid->raw[i]);
 }
 
@@ -72,9 +70,8 @@ CT_TEST(mgid, an_address_and_its_link_make_it)
 	struct sockaddr_storage sa;
 	union ibv_gid mgid;
 	char text[33];
-	size_t i;
 
-	for (i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
 		vector = &vectors[i];
 		CT_NOTE("%s", vector->address);
 		sa = address(vector->family, vector->address);

@@ -7,53 +7,36 @@ static int post(struct end *end, enum ibv_wr_opcode opcode, const struct address
 {
 	struct ibv_sge sge = {(uintptr_t)end->memory, 8, end->mr->lkey};
 	struct ibv_send_wr *bad,
-		wr = {
-			.sg_list = &sge,
-			.num_sge = 1,
-			.opcode = opcode,
-			.send_flags = IBV_SEND_SIGNALED,
-			.wr.atomic = {to->memory + at, compare_add, swap, to->rkey},
-		};
+		wr = {.sg_list = &sge,
+		      .num_sge = 1,
+		      .opcode = opcode,
+		      .send_flags = IBV_SEND_SIGNALED,
+		      .wr.atomic = {to->memory + at, compare_add, swap, to->rkey}};
 
 	return ibv_post_send(end->qp, &wr, &bad);
 }
 
-CT_TEST(atomic, add_and_compare_return_what_was_there)
+CT_FIXTURE(atomic, struct pair, pair_open, pair_close);
+
+CT_TEST_F(atomic, add_and_compare_return_what_was_there)
 {
-	struct address to;
 	struct ibv_wc wc;
-	struct end a, b;
 	uint64_t *mine, *theirs;
 
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	to = world_address(&b);
-	mine = (uint64_t *)a.memory;
-	theirs = (uint64_t *)(b.memory + 64);
+	mine = (uint64_t *)t->a.memory;
+	theirs = (uint64_t *)(t->b.memory + 64);
 	*theirs = 40;
-	CT_ASSERT_EQ(post(&a, IBV_WR_ATOMIC_FETCH_AND_ADD, &to, 64, 2, 0), 0);
-	CT_ASSERT_TRUE(world_wait(a.cq, &wc));
+	CT_ASSERT_EQ(post(&t->a, IBV_WR_ATOMIC_FETCH_AND_ADD, &t->to, 64, 2, 0), 0);
+	CT_ASSERT_TRUE(world_wait(t->a.cq, &wc));
 	CT_EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
 	CT_EXPECT_EQ(wc.opcode, IBV_WC_FETCH_ADD);
 	CT_EXPECT_EQ(*mine, 40);
 	CT_EXPECT_EQ(*theirs, 42);
-	CT_ASSERT_EQ(post(&a, IBV_WR_ATOMIC_CMP_AND_SWP, &to, 64, 41, 7), 0);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	CT_ASSERT_EQ(post(&t->a, IBV_WR_ATOMIC_CMP_AND_SWP, &t->to, 64, 41, 7), 0);
+	CT_EXPECT_EQ(world_status(t->a.cq), IBV_WC_SUCCESS);
 	CT_EXPECT_EQ(*mine, 42);
 	CT_EXPECT_EQ(*theirs, 42);
-	CT_ASSERT_EQ(post(&a, IBV_WR_ATOMIC_CMP_AND_SWP, &to, 64, 42, 7), 0);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
+	CT_ASSERT_EQ(post(&t->a, IBV_WR_ATOMIC_CMP_AND_SWP, &t->to, 64, 42, 7), 0);
+	CT_EXPECT_EQ(world_status(t->a.cq), IBV_WC_SUCCESS);
 	CT_EXPECT_EQ(*theirs, 7);
-	world_pair_close(&a, &b);
-}
-
-CT_TEST(atomic, address_must_be_aligned)
-{
-	struct address to;
-	struct end a, b;
-
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	to = world_address(&b);
-	CT_ASSERT_EQ(post(&a, IBV_WR_ATOMIC_FETCH_AND_ADD, &to, 4, 2, 0), 0);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_REM_INV_REQ_ERR);
-	world_pair_close(&a, &b);
 }

@@ -64,9 +64,8 @@ CT_TEST(grh, others_are_as_long_as_a_header_of_ipv6)
 	struct ibv_global_route to;
 	union ibv_gid from;
 	struct ibv_grh grh;
-	size_t i;
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		CT_NOTE("%s", rows[i].to);
 		from = gid_of(rows[i].from);
 		to = (struct ibv_global_route){.dgid = gid_of(rows[i].to),

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* verbs/device.c, verbs/device_attr.c, verbs/ah.c: what verbs say of each link layer. */
 #include <arpa/inet.h>
-#include <stdlib.h>
 #include <unistd.h>
 #include "cm/cm.h"
 #include "../world.h"
@@ -32,12 +31,10 @@ static const struct layer *layer;
 static int make_ah(struct ibv_pd *pd, const struct ibv_port_attr *port,
 		   const union ibv_gid *gid, bool global)
 {
-	struct ibv_ah_attr attr = {
-		.dlid = port->lid,
-		.port_num = 1,
-		.is_global = global,
-		.grh = {.dgid = *gid},
-	};
+	struct ibv_ah_attr attr = {.dlid = port->lid,
+				   .port_num = 1,
+				   .is_global = global,
+				   .grh = {.dgid = *gid}};
 	struct ibv_ah *ah;
 
 	errno = 0;
@@ -47,8 +44,7 @@ static int make_ah(struct ibv_pd *pd, const struct ibv_port_attr *port,
 	return errno;
 }
 
-/* Which statement does not hold; 0: all do. */
-static int says(int fd)
+static void shows(void)
 {
 	struct ibv_gid_entry entry;
 	struct ibv_device **list;
@@ -57,88 +53,63 @@ static int says(int fd)
 	struct ibv_context *ctx;
 	union ibv_gid gid, none;
 	struct ibv_pd *pd;
-	int ret = 0;
 
-	svb_self.settings.devices = 0;
-	setenv("SIMVERBS_LINK_LAYER", layer->name, 1);
+	world_settings("SIMVERBS_LINK_LAYER", layer->name, NULL);
 	list = ibv_get_device_list(NULL);
 	ctx = list ? ibv_open_device(list[0]) : NULL;
 	pd = ctx ? ibv_alloc_pd(ctx) : NULL;
-	if (!pd || ibv_query_device(ctx, &attr) || ibv_query_port(ctx, 1, &port) ||
-	    ibv_query_gid(ctx, 1, 0, &gid) || ibv_query_gid_ex(ctx, 1, 0, &entry, 0))
-		return 1;
-	if (list[0]->transport_type != layer->transport ||
-	    list[0]->node_type != layer->node)
-		ret = 2;
-	if (port.link_layer != layer->link_layer || port.flags != layer->flags)
-		ret = 3;
-	if (!!port.lid != layer->lid || !!port.sm_lid != layer->lid)
-		ret = 4;
-	if (port.gid_tbl_len != layer->gids || entry.gid_type != layer->gid_type ||
-	    !ibv_query_gid(ctx, 1, layer->gids, &none))
-		ret = 5;
-	if (make_ah(pd, &port, &gid, false) != layer->ah_local ||
-	    make_ah(pd, &port, &gid, true) != layer->ah_global)
-		ret = 6;
-	if (attr.atomic_cap != layer->atomics)
-		ret = 7;
+	CT_ASSERT_TRUE(pd && !ibv_query_device(ctx, &attr) &&
+		       !ibv_query_port(ctx, 1, &port) &&
+		       !ibv_query_gid(ctx, 1, 0, &gid) &&
+		       !ibv_query_gid_ex(ctx, 1, 0, &entry, 0));
+	CT_EXPECT_EQ(list[0]->transport_type, layer->transport);
+	CT_EXPECT_EQ(list[0]->node_type, layer->node);
+	CT_EXPECT_EQ(port.link_layer, layer->link_layer);
+	CT_EXPECT_EQ(port.flags, layer->flags);
+	CT_EXPECT_EQ(!!port.lid, layer->lid);
+	CT_EXPECT_EQ(!!port.sm_lid, layer->lid);
+	CT_EXPECT_EQ(port.gid_tbl_len, layer->gids);
+	CT_EXPECT_EQ(entry.gid_type, layer->gid_type);
+	CT_EXPECT_NE(ibv_query_gid(ctx, 1, layer->gids, &none), 0);
+	CT_EXPECT_EQ(make_ah(pd, &port, &gid, false), layer->ah_local);
+	CT_EXPECT_EQ(make_ah(pd, &port, &gid, true), layer->ah_global);
+	CT_EXPECT_EQ(attr.atomic_cap, layer->atomics);
 	ibv_dealloc_pd(pd);
 	ibv_close_device(ctx);
 	ibv_free_device_list(list);
-	return ret;
 }
 
 CT_TEST(link, verbs_tell_the_layers_apart)
 {
-	size_t i;
-	pid_t pid;
-	int fd;
-
-	for (i = 0; i < sizeof(layers) / sizeof(layers[0]); i++) {
+	for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); i++) {
 		layer = &layers[i];
 		CT_NOTE("%s", layer->name);
-		fd = world_child(says, &pid);
-		CT_EXPECT_EQ(world_reap(pid), 0);
-		close(fd);
+		world_run(shows);
 	}
 }
 
 /* Messages both ways and a write, addressed by GID. */
-static int roce(int fd)
+WORLD_CHILD(link, traffic_on_roce_is_addressed_by_gid)
 {
-	struct address to;
-	struct end a, b;
+	struct pair p;
 
-	svb_self.settings.devices = 0;
-	setenv("SIMVERBS_LINK_LAYER", "roce", 1);
-	if (!world_pair(&a, &b))
-		return 1;
-	to = world_address(&b);
-	strcpy(a.memory, "over Ethernet");
-	if (world_recv(&b, 1, 64, 64) || world_send(&a, 2, 0, 14) || world_status(a.cq) ||
-	    world_status(b.cq) || strcmp(b.memory + 64, "over Ethernet"))
-		return 2;
-	if (world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 14, &to, 256) || world_status(a.cq) ||
-	    strcmp(b.memory + 256, "over Ethernet"))
-		return 3;
-	world_pair_close(&a, &b);
-	return 0;
-}
-
-CT_TEST(link, traffic_on_roce_is_addressed_by_gid)
-{
-	pid_t pid;
-	int fd = world_child(roce, &pid);
-
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	close(fd);
+	world_settings("SIMVERBS_LINK_LAYER", "roce", NULL);
+	pair_open(&p);
+	strcpy(p.a.memory, "over Ethernet");
+	CT_ASSERT_TRUE(!world_recv(&p.b, 1, 64, 64) && !world_send(&p.a, 2, 0, 14));
+	CT_EXPECT_TRUE(!world_status(p.a.cq) && !world_status(p.b.cq));
+	CT_EXPECT_STREQ(p.b.memory + 64, "over Ethernet");
+	CT_ASSERT_EQ(world_rdma(&p.a, IBV_WR_RDMA_WRITE, 0, 14, &p.to, 256), 0);
+	CT_EXPECT_EQ(world_status(p.a.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_STREQ(p.b.memory + 256, "over Ethernet");
+	pair_close(&p);
 }
 
 static const char *gid_types;
 
 /* With each type of GIDs: what verbs show, and the GID of an id that is bound to one of
  * two addresses. */
-static int typed(int fd)
+static void typed(void)
 {
 	const bool both = !strcmp(gid_types, "both"), v2 = strcmp(gid_types, "v1");
 	struct sockaddr_in addr = {.sin_family = AF_INET};
@@ -147,42 +118,30 @@ static int typed(int fd)
 	union ibv_gid gid;
 	struct rdma_cm_id *id;
 
-	(void)fd;
-	svb_self.settings.devices = 0;
-	setenv("SIMVERBS_LINK_LAYER", "roce", 1);
-	setenv("SIMVERBS_GID_TYPES", gid_types, 1);
-	setenv("SIMVERBS_SIM0_ADDRESS", "10.77.0.1/24 10.77.0.2/24", 1);
+	world_settings("SIMVERBS_LINK_LAYER", "roce", "SIMVERBS_GID_TYPES", gid_types,
+		       "SIMVERBS_SIM0_ADDRESS", "10.77.0.1/24 10.77.0.2/24", NULL);
 	inet_pton(AF_INET, "10.77.0.2", &addr.sin_addr);
-	if (rdma_create_id(NULL, &id, NULL, RDMA_PS_UDP) ||
-	    rdma_bind_addr(id, (struct sockaddr *)&addr))
-		return 1;
-	if (ibv_query_gid_table(id->verbs, entry, 8, 0) != (both ? 6 : 3))
-		return 2;
-	if (entry[at].gid_type != (v2 ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_ROCE_V1) ||
-	    (both && entry[at - 1].gid_type != IBV_GID_TYPE_ROCE_V1))
-		return 3;
-	if (ibv_query_gid(id->verbs, 1, (int)at, &gid) ||
-	    memcmp(&gid, &entry[at].gid, sizeof(gid)) ||
-	    memcmp(&gid, &id->route.addr.addr.ibaddr.sgid, sizeof(gid)) ||
-	    memcmp(gid.raw + 12, &addr.sin_addr, 4))
-		return 4;
-	if (svb_cm_id(id)->gid != at)
-		return 5;
-	return rdma_destroy_id(id);
+	CT_ASSERT_TRUE(!rdma_create_id(NULL, &id, NULL, RDMA_PS_UDP) &&
+		       !rdma_bind_addr(id, (struct sockaddr *)&addr));
+	CT_ASSERT_EQ(ibv_query_gid_table(id->verbs, entry, 8, 0), both ? 6 : 3);
+	CT_EXPECT_EQ(entry[at].gid_type,
+		     v2 ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_ROCE_V1);
+	CT_EXPECT_TRUE(!both || entry[at - 1].gid_type == IBV_GID_TYPE_ROCE_V1);
+	CT_EXPECT_EQ(ibv_query_gid(id->verbs, 1, (int)at, &gid), 0);
+	CT_EXPECT_MEMEQ(&gid, &entry[at].gid, sizeof(gid));
+	CT_EXPECT_MEMEQ(&gid, &id->route.addr.addr.ibaddr.sgid, sizeof(gid));
+	CT_EXPECT_MEMEQ(gid.raw + 12, &addr.sin_addr, 4);
+	CT_EXPECT_EQ(svb_cm_id(id)->gid, at);
+	CT_EXPECT_EQ(rdma_destroy_id(id), 0);
 }
 
 CT_TEST(link, an_id_has_the_gid_of_its_address_in_the_type_it_prefers)
 {
 	static const char *const rows[] = {"v1", "v2", "both"};
-	size_t i;
-	pid_t pid;
-	int fd;
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		gid_types = rows[i];
 		CT_NOTE("%s", rows[i]);
-		fd = world_child(typed, &pid);
-		CT_EXPECT_EQ(world_reap(pid), 0);
-		close(fd);
+		world_run(typed);
 	}
 }

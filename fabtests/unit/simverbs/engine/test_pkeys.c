@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* settings/pkeys.c, and who reaches whom: engine/ud.c, svb_rc_answers. */
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <rdma/rdma_cma.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include "../world.h"
 
 CT_TEST(pkeys, two_limited_members_do_not_reach_each_other)
@@ -26,8 +24,7 @@ static const char reaches[ENTRIES][ENTRIES + 1] = {"yy..", "y...", "..yy", "..y.
 
 static bool begin(const char *pkeys)
 {
-	svb_self.settings.devices = 0;
-	setenv("SIMVERBS_SIM0_PKEYS", pkeys, 1);
+	world_settings("SIMVERBS_SIM0_PKEYS", pkeys, NULL);
 	return !svb_join();
 }
 
@@ -39,174 +36,109 @@ static bool with_pkey(struct end *end, uint16_t index)
 	return !ibv_modify_qp(end->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX);
 }
 
-static bool datagram(struct end *a, struct end *b)
+/* A pair whose ends have P_Keys of these places in the table. */
+static bool pair_open_in(struct pair *p, enum ibv_qp_type type, uint16_t i, uint16_t j)
+{
+	struct address to_a;
+
+	if (!world_open(&p->a, type, false) || !world_open(&p->b, type, false) ||
+	    !with_pkey(&p->a, i) || !with_pkey(&p->b, j))
+		return false;
+	to_a = world_address(&p->a);
+	p->to = world_address(&p->b);
+	return world_connect(&p->a, &p->to) && world_connect(&p->b, &to_a);
+}
+
+static void datagram(struct pair *p, bool arrives)
 {
 	struct ibv_ah_attr attr = {.dlid = 1, .port_num = 1};
-	struct ibv_sge sge = {(uintptr_t)a->memory, 8, a->mr->lkey};
-	struct ibv_ah *ah = ibv_create_ah(a->pd, &attr);
-	struct ibv_send_wr *bad, wr = {
-					 .sg_list = &sge,
-					 .num_sge = 1,
-					 .opcode = IBV_WR_SEND,
-					 .send_flags = IBV_SEND_SIGNALED,
-					 .wr.ud = {ah, b->qp->qp_num, 0x1234},
-				 };
-	bool sent = ah && !world_recv(b, 1, 0, 100) && !ibv_post_send(a->qp, &wr, &bad) &&
-		    !world_status(a->cq);
+	struct ibv_ah *ah = ibv_create_ah(p->a.pd, &attr);
 
-	CT_EXPECT_TRUE(sent);
+	CT_ASSERT_TRUE(ah && !world_recv(&p->b, 1, 0, 100));
+	CT_EXPECT_EQ(world_send_to(&p->a, ah, p->b.qp->qp_num, 0x1234, 8), 0);
+	CT_EXPECT_EQ(world_status(p->a.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(!world_quiet(p->b.cq), arrives);
 	ibv_destroy_ah(ah);
-	return sent && !world_quiet(b->cq);
 }
 
-static int datagrams(int fd)
+static void write_to(struct pair *p, bool arrives)
 {
-	struct address nobody = {0};
-	struct end a, b;
-	uint16_t i, j;
+	CT_EXPECT_EQ(pair_write(p), arrives ? IBV_WC_SUCCESS : IBV_WC_RETRY_EXC_ERR);
+}
 
-	(void)fd;
-	if (!begin(TABLE))
-		return 1;
-	for (i = 0; i < ENTRIES; i++)
-		for (j = 0; j < ENTRIES; j++) {
-			if (!world_open(&a, IBV_QPT_UD, false) ||
-			    !world_open(&b, IBV_QPT_UD, false) || !with_pkey(&a, i) ||
-			    !with_pkey(&b, j) || !world_connect(&a, &nobody) ||
-			    !world_connect(&b, &nobody))
-				return 2;
-			if (datagram(&a, &b) != (reaches[i][j] == 'y'))
-				return 10 + i * ENTRIES + j;
-			world_pair_close(&a, &b);
+static void each_pair(enum ibv_qp_type type, void (*check)(struct pair *p, bool arrives))
+{
+	struct pair p;
+
+	CT_ASSERT_TRUE(begin(TABLE));
+	for (uint16_t i = 0; i < ENTRIES; i++)
+		for (uint16_t j = 0; j < ENTRIES; j++) {
+			CT_NOTE("from entry %u to %u", i, j);
+			CT_ASSERT_TRUE(pair_open_in(&p, type, i, j));
+			check(&p, reaches[i][j] == 'y');
+			pair_close(&p);
 		}
-	return 0;
 }
 
-CT_TEST(pkeys, datagrams_arrive_within_a_partition)
+WORLD_CHILD(pkeys, datagrams_arrive_within_a_partition)
 {
-	pid_t pid;
-	int fd = world_child(datagrams, &pid);
-
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	close(fd);
+	each_pair(IBV_QPT_UD, datagram);
 }
 
-static int connections(int fd)
+WORLD_CHILD(pkeys, connections_need_the_same_partition)
 {
-	struct address to_a, to_b;
-	struct end a, b;
-	uint16_t i, j;
-	int want;
-
-	(void)fd;
-	if (!begin(TABLE))
-		return 1;
-	for (i = 0; i < ENTRIES; i++)
-		for (j = 0; j < ENTRIES; j++) {
-			if (!world_open(&a, IBV_QPT_RC, false) ||
-			    !world_open(&b, IBV_QPT_RC, false) || !with_pkey(&a, i) ||
-			    !with_pkey(&b, j))
-				return 2;
-			to_a = world_address(&a);
-			to_b = world_address(&b);
-			if (!world_connect(&a, &to_b) || !world_connect(&b, &to_a) ||
-			    world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to_b, 0))
-				return 3;
-			want = reaches[i][j] == 'y' ? IBV_WC_SUCCESS
-						    : IBV_WC_RETRY_EXC_ERR;
-			if (world_status(a.cq) != want)
-				return 10 + i * ENTRIES + j;
-			world_pair_close(&a, &b);
-		}
-	return 0;
+	each_pair(IBV_QPT_RC, write_to);
 }
 
-CT_TEST(pkeys, connections_need_the_same_partition)
-{
-	pid_t pid;
-	int fd = world_child(connections, &pid);
-
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	close(fd);
-}
-
-static int table(int fd)
+WORLD_CHILD(pkeys, the_table_is_what_verbs_show_and_check)
 {
 	struct ibv_device_attr device;
 	struct ibv_port_attr port;
 	struct end a;
 	__be16 pkey;
 
-	(void)fd;
-	if (!begin(TABLE) || !world_open(&a, IBV_QPT_UD, false))
-		return 1;
-	if (ibv_query_device(a.ctx, &device) || ibv_query_port(a.ctx, 1, &port) ||
-	    port.pkey_tbl_len != ENTRIES || device.max_pkeys < ENTRIES)
-		return 2;
-	if (ibv_query_pkey(a.ctx, 1, 3, &pkey) || pkey != htons(0x0008) ||
-	    !ibv_query_pkey(a.ctx, 1, ENTRIES, &pkey) ||
-	    !ibv_query_pkey(a.ctx, 1, -1, &pkey))
-		return 3;
-	if (ibv_get_pkey_index(a.ctx, 1, htons(0x8008)) != 2 ||
-	    ibv_get_pkey_index(a.ctx, 1, htons(0x0008)) != 3 ||
-	    ibv_get_pkey_index(a.ctx, 1, htons(0x8009)) != -1)
-		return 4;
-	if (with_pkey(&a, ENTRIES) || !with_pkey(&a, ENTRIES - 1))
-		return 5;
+	CT_ASSERT_TRUE(begin(TABLE) && world_open(&a, IBV_QPT_UD, false));
+	CT_ASSERT_TRUE(!ibv_query_device(a.ctx, &device) &&
+		       !ibv_query_port(a.ctx, 1, &port));
+	CT_EXPECT_EQ(port.pkey_tbl_len, ENTRIES);
+	CT_EXPECT_GE(device.max_pkeys, ENTRIES);
+	CT_EXPECT_EQ(ibv_query_pkey(a.ctx, 1, 3, &pkey), 0);
+	CT_EXPECT_EQ(pkey, htons(0x0008));
+	CT_EXPECT_NE(ibv_query_pkey(a.ctx, 1, ENTRIES, &pkey), 0);
+	CT_EXPECT_NE(ibv_query_pkey(a.ctx, 1, -1, &pkey), 0);
+	CT_EXPECT_EQ(ibv_get_pkey_index(a.ctx, 1, htons(0x8008)), 2);
+	CT_EXPECT_EQ(ibv_get_pkey_index(a.ctx, 1, htons(0x0008)), 3);
+	CT_EXPECT_EQ(ibv_get_pkey_index(a.ctx, 1, htons(0x8009)), -1);
+	CT_EXPECT_TRUE(!with_pkey(&a, ENTRIES) && with_pkey(&a, ENTRIES - 1));
 	world_close(&a);
-	return 0;
-}
-
-CT_TEST(pkeys, the_table_is_what_verbs_show_and_check)
-{
-	pid_t pid;
-	int fd = world_child(table, &pid);
-
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	close(fd);
 }
 
 /* An address on a link in another partition: its ids have that P_Key. */
-static int of_address(int fd)
+WORLD_CHILD(pkeys, an_address_may_be_in_a_partition)
 {
 	struct sockaddr_in addr = {.sin_family = AF_INET};
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT};
 	struct rdma_cm_id *id;
 	int mask;
 
-	(void)fd;
-	setenv("SIMVERBS_SIM0_ADDRESS", "10.77.0.1/24 10.78.0.1/24@0x8008", 1);
-	if (!begin(TABLE) || rdma_create_id(NULL, &id, NULL, RDMA_PS_UDP))
-		return 1;
+	world_settings("SIMVERBS_SIM0_ADDRESS", "10.77.0.1/24 10.78.0.1/24@0x8008", NULL);
+	CT_ASSERT_TRUE(begin(TABLE) && !rdma_create_id(NULL, &id, NULL, RDMA_PS_UDP));
 	inet_pton(AF_INET, "10.78.0.1", &addr.sin_addr);
-	if (rdma_bind_addr(id, (struct sockaddr *)&addr) ||
-	    rdma_init_qp_attr(id, &attr, &mask))
-		return 2;
-	if (attr.pkey_index != 2 || id->route.addr.addr.ibaddr.pkey != htons(0x8008))
-		return 3;
-	return rdma_destroy_id(id);
+	CT_ASSERT_EQ(rdma_bind_addr(id, (struct sockaddr *)&addr), 0);
+	CT_ASSERT_EQ(rdma_init_qp_attr(id, &attr, &mask), 0);
+	CT_EXPECT_EQ(attr.pkey_index, 2);
+	CT_EXPECT_EQ(id->route.addr.addr.ibaddr.pkey, htons(0x8008));
+	CT_EXPECT_EQ(rdma_destroy_id(id), 0);
 }
 
-CT_TEST(pkeys, an_address_may_be_in_a_partition)
+static const char *refused_list, *refused_address;
+
+static void refused(void)
 {
-	pid_t pid;
-	int fd = world_child(of_address, &pid);
-
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	close(fd);
-}
-
-static const char *refused_list;
-static const char *refused_address;
-
-static int refused(int fd)
-{
-	(void)fd;
 	if (refused_address)
 		setenv("SIMVERBS_SIM0_ADDRESS", refused_address, 1);
-	if (!freopen("/dev/null", "we", stderr))
-		return 1;
-	return begin(refused_list);
+	CT_ASSERT_NE(freopen("/dev/null", "we", stderr), NULL);
+	CT_EXPECT_FALSE(begin(refused_list));
 }
 
 CT_TEST(pkeys, a_wrong_table_is_refused)
@@ -223,16 +155,11 @@ CT_TEST(pkeys, a_wrong_table_is_refused)
 		{"0xffff", "10.77.0.1/24@0x8008"},
 		{"0xffff", "10.77.0.1/24@"},
 	};
-	size_t i;
-	pid_t pid;
-	int fd;
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		CT_NOTE("%s", rows[i].list);
 		refused_list = rows[i].list;
 		refused_address = rows[i].address;
-		fd = world_child(refused, &pid);
-		CT_EXPECT_EQ(world_reap(pid), 0);
-		close(fd);
+		world_run(refused);
 	}
 }

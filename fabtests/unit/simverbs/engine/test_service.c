@@ -31,15 +31,14 @@ static bool rung(int fd)
 	return recv(fd, &rest, 1, MSG_DONTWAIT) == 1;
 }
 
-CT_TEST(service, is_woken_where_it_would_sleep_too_long)
+CT_FIXTURE(service, struct pair, pair_open, pair_close);
+
+CT_TEST_F(service, is_woken_where_it_would_sleep_too_long)
 {
 	static struct svb_seg seg = {.index = NOBODY, .service = 1};
 	const uint64_t now = svb_now();
-	struct end end;
-	int fd;
+	int fd = bell_open();
 
-	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
-	fd = bell_open();
 	/* About to look. */
 	svb_service_deadline(&seg, now);
 	CT_EXPECT_FALSE(rung(fd));
@@ -63,7 +62,6 @@ CT_TEST(service, is_woken_where_it_would_sleep_too_long)
 	svb_service_deadline(&seg, 1);
 	CT_EXPECT_FALSE(rung(fd));
 	close(fd);
-	world_close(&end);
 }
 
 static uint32_t dead;

@@ -42,11 +42,9 @@ static void on_deliver(void *ctx, const struct svb_request *request)
 		run->now.delivered[run->lanes && request->qp == QP_CONTROL]++;
 }
 
-static const struct svb_machine_ops ops = {
-	.place = on_place,
-	.execute = on_execute,
-	.deliver = on_deliver,
-};
+static const struct svb_machine_ops ops = {.place = on_place,
+					   .execute = on_execute,
+					   .deliver = on_deliver};
 
 /* The last word is NULL. */
 static void split(char *text, char **words, const char *script)
@@ -121,13 +119,12 @@ static bool is_new(struct run *run, const struct saved *saved)
 /* A message is replayed when all of it is there. */
 static void recover(const struct run *run, bool *a, bool *b)
 {
-	uint32_t message;
 	const uint8_t *at;
 	bool has_a, has_b;
 
 	*a = !memcmp(run->medium, run->a, run->kind->a_size);
 	*b = !memcmp(run->medium + run->at_b, run->b, B_SIZE);
-	for (message = 0; run->kind->rq_pm && message < 2; message++) {
+	for (uint32_t message = 0; run->kind->rq_pm && message < 2; message++) {
 		at = run->medium + AT_MESSAGES + message * MESSAGE;
 		has_b = !memcmp(at + 8, run->b, B_SIZE);
 		has_a = !memcmp(at + 16, run->a, run->kind->a_size);
@@ -155,7 +152,7 @@ static void explore(struct run *run)
 {
 	struct svb_choice choices[128];
 	struct saved *here = save(run);
-	uint32_t count, i, lane;
+	uint32_t count;
 	bool acts;
 
 	if (!is_new(run, here)) {
@@ -173,7 +170,7 @@ static void explore(struct run *run)
 		run->verdict.stale |= run->overwritten && memcmp(run->visible + run->at_b,
 								 run->c, B_SIZE) != 0;
 	}
-	for (i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		svb_machine_apply(&run->machine, &choices[i]);
 		explore(run);
 		restore(run, here);
@@ -183,7 +180,7 @@ static void explore(struct run *run)
 		explore(run);
 		restore(run, here);
 	}
-	for (lane = 0; lane < LANES; lane++)
+	for (uint32_t lane = 0; lane < LANES; lane++)
 		if (may_respond(run, lane)) {
 			step_responder(run, lane);
 			explore(run);
@@ -195,9 +192,7 @@ static void explore(struct run *run)
 /* Where a script has this word; UINT32_MAX: nowhere. */
 static uint32_t find_word(char *const *words, const char *word)
 {
-	uint32_t i;
-
-	for (i = 0; words[i]; i++)
+	for (uint32_t i = 0; words[i]; i++)
 		if (!strcmp(words[i], word))
 			return i;
 	return UINT32_MAX;
@@ -223,15 +218,14 @@ struct verdict method_explore(const struct method *method,
 	struct run *run = calloc(1, sizeof(*run));
 	struct verdict verdict;
 
-	run->machine = (struct svb_machine){
-		.config = kind->config,
-		.ops = &ops,
-		.ctx = run,
-		.state = calloc(1, sizeof(struct svb_machine_state)),
-		.visible = run->visible,
-		.medium = run->medium,
-		.size = MEMORY,
-	};
+	run->machine =
+		(struct svb_machine){.config = kind->config,
+				     .ops = &ops,
+				     .ctx = run,
+				     .state = calloc(1, sizeof(struct svb_machine_state)),
+				     .visible = run->visible,
+				     .medium = run->medium,
+				     .size = MEMORY};
 	run->kind = kind;
 	run->compound = method->compound;
 	run->overwritten = strstr(method->requester, "Wc");

@@ -132,9 +132,7 @@ static void post_notice(struct run *run, const char *word)
 /* Completions are reported in order. */
 static bool completed(struct run *run, uint32_t last)
 {
-	uint32_t seq;
-
-	for (seq = 1; seq <= last; seq++)
+	for (uint32_t seq = 1; seq <= last; seq++)
 		if (!svb_machine_answered(&run->machine, QP_DATA, seq))
 			return false;
 	return true;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The rules of the machine model one by one (machine/machine.h). */
-#include <stdlib.h>
 #include "cairn_test.h"
 #include "machine/machine.h"
 
@@ -34,14 +33,12 @@ static const struct svb_machine_ops ops = {on_place, on_execute, on_deliver, NUL
 static void begin(enum svb_domain domain, bool ddio)
 {
 	memset(&bench, 0, sizeof(bench));
-	bench.m = (struct svb_machine){
-		.config = {.domain = domain, .ddio = ddio},
-		.ops = &ops,
-		.state = &bench.state,
-		.visible = bench.visible,
-		.medium = bench.medium,
-		.size = SIZE,
-	};
+	bench.m = (struct svb_machine){.config = {.domain = domain, .ddio = ddio},
+				       .ops = &ops,
+				       .state = &bench.state,
+				       .visible = bench.visible,
+				       .medium = bench.medium,
+				       .size = SIZE};
 }
 
 /* Hands over a write of len bytes of a value. */
@@ -97,14 +94,14 @@ CT_TEST(machine, each_domain_spares_its_stages)
 		{2, false, true, true},
 		{3, true, true, true},
 	};
-	uint32_t domain, i, step;
 	bool want;
 
-	for (i = 0; i < 4; i++)
-		for (domain = SVB_DOMAIN_DMP; domain <= SVB_DOMAIN_WSP; domain++) {
+	for (uint32_t i = 0; i < 4; i++)
+		for (uint32_t domain = SVB_DOMAIN_DMP; domain <= SVB_DOMAIN_WSP;
+		     domain++) {
 			begin((enum svb_domain)domain, true);
 			write_to(64, 8, 7);
-			for (step = 0; step < cases[i].steps; step++)
+			for (uint32_t step = 0; step < cases[i].steps; step++)
 				CT_EXPECT_TRUE(
 					make(step == 2 ? SVB_CHOICE_DRAIN
 						       : (enum svb_choice_kind)step));
@@ -136,11 +133,9 @@ CT_TEST(machine, reads_and_flushes_drain_what_they_should)
 		{SVB_REQ_FLUSH, SVB_REQ_PERSISTENT, 0, 64, false, false},
 		{SVB_REQ_ATOMIC, 0, 0, 8, false, false},
 	};
-	size_t i;
-	int ddio;
 
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		for (ddio = 0; ddio < 2; ddio++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		for (int ddio = 0; ddio < 2; ddio++) {
 			begin(SVB_DOMAIN_DMP, ddio);
 			write_to(64, 64, 7);
 			post(cases[i].kind, cases[i].flags, cases[i].at, cases[i].len);
@@ -222,9 +217,7 @@ CT_TEST(machine, messages_are_delivered_in_order)
 /* Bytes that overlap keep their order even where placement is loose. */
 CT_TEST(machine, the_last_write_stays)
 {
-	int loose;
-
-	for (loose = 0; loose < 2; loose++) {
+	for (int loose = 0; loose < 2; loose++) {
 		begin(SVB_DOMAIN_DMP, true);
 		bench.m.config.loose = loose;
 		write_to(0, 100, 1);
@@ -278,7 +271,6 @@ CT_TEST(machine, a_sweep_is_decided_by_its_seed)
 {
 	uint8_t first[SIZE];
 	uint32_t seed, drained = 0, differ = 0;
-	size_t i;
 
 	for (seed = 1; seed < 20; seed++) {
 		begin(SVB_DOMAIN_DMP, true);
@@ -288,9 +280,9 @@ CT_TEST(machine, a_sweep_is_decided_by_its_seed)
 		memset(bench.medium, 0, SIZE);
 		svb_machine_sweep(&bench.m, seed);
 		CT_EXPECT_MEMEQ(first, bench.medium, SIZE);
-		for (i = 0; i < SIZE; i += 8)
+		for (size_t i = 0; i < SIZE; i += 8)
 			drained += bench.medium[i] == 5;
-		for (i = 0; i < SIZE; i += 64)
+		for (size_t i = 0; i < SIZE; i += 64)
 			differ += !!memcmp(first + i, first + i + 8, 8);
 	}
 	CT_EXPECT_GT(drained, 0);

@@ -4,7 +4,6 @@
  * after small programs recovery can find the same as when every line drains by choice and
  * every choice is tried against every other.
  */
-#include <stdlib.h>
 #include "cairn_test.h"
 #include "machine/machine.h"
 
@@ -113,9 +112,8 @@ static void write_back(void)
 static void note_media(void)
 {
 	uint64_t told = bench.delivered;
-	uint32_t seq;
 
-	for (seq = 1; seq < 4; seq++)
+	for (uint32_t seq = 1; seq < 4; seq++)
 		told = told * 4 + svb_machine_answered(&bench.m, 1, seq) * 2 +
 		       svb_machine_answered(&bench.m, 2, seq);
 	svb_machine_fail(&bench.m);
@@ -146,7 +144,7 @@ static void visit(void)
 	struct svb_choice choices[CHOICES];
 	uint8_t state[ROOM];
 	const uint32_t delivered = bench.delivered;
-	uint32_t count, i, first;
+	uint32_t count, first;
 	size_t size;
 
 	svb_machine_scan(&bench.m);
@@ -164,7 +162,7 @@ static void visit(void)
 	} else {
 		count = first + 1;
 	}
-	for (i = first; i < count; i++) {
+	for (uint32_t i = first; i < count; i++) {
 		svb_machine_restore(&bench.m, state);
 		svb_machine_apply(&bench.m, &choices[i]);
 		visit();
@@ -183,15 +181,13 @@ static uint64_t media_of(enum program program, struct svb_machine_config config,
 			 bool prunes)
 {
 	memset(&bench, 0, sizeof(bench));
-	bench.m = (struct svb_machine){
-		.config = config,
-		.ops = &ops,
-		.state = &bench.state,
-		.visible = bench.visible,
-		.medium = bench.medium,
-		.size = SIZE,
-		.maybes = prunes ? &bench.maybes : NULL,
-	};
+	bench.m = (struct svb_machine){.config = config,
+				       .ops = &ops,
+				       .state = &bench.state,
+				       .visible = bench.visible,
+				       .medium = bench.medium,
+				       .size = SIZE,
+				       .maybes = prunes ? &bench.maybes : NULL};
 	bench.prunes = prunes;
 	begin(program);
 	visit();
@@ -201,20 +197,19 @@ static uint64_t media_of(enum program program, struct svb_machine_config config,
 
 CT_TEST(maybe, nothing_that_recovery_can_find_is_left_out)
 {
-	uint32_t program, domain, bits, all, fewer;
+	uint32_t all, fewer;
 	struct svb_machine_config config;
 	uint64_t media;
 
-	for (program = 0; program < PROGRAMS; program++)
-		for (domain = SVB_DOMAIN_DMP; domain <= SVB_DOMAIN_WSP; domain++)
-			for (bits = 0; bits < 8; bits++) {
+	for (uint32_t program = 0; program < PROGRAMS; program++)
+		for (uint32_t domain = SVB_DOMAIN_DMP; domain <= SVB_DOMAIN_WSP; domain++)
+			for (uint32_t bits = 0; bits < 8; bits++) {
 				config = (struct svb_machine_config){
 					.domain = (enum svb_domain)domain,
 					.ddio = bits & 1,
 					.weak = bits & 2,
 					.loose = bits & 2,
-					.tear = bits & 4,
-				};
+					.tear = bits & 4};
 				media = media_of((enum program)program, config, false);
 				all = bench.states;
 				CT_EXPECT_EQ(media_of((enum program)program, config,

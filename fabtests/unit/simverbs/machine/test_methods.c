@@ -83,14 +83,12 @@ static const struct {
 
 static struct machine_kind kind_of(uint32_t bit, bool iwarp)
 {
-	return (struct machine_kind){
-		.config = {.domain = (enum svb_domain)(bit / 4),
-			   .ddio = !(bit & 2),
-			   .weak = iwarp,
-			   .loose = iwarp},
-		.rq_pm = bit & 1,
-		.a_size = 128,
-	};
+	return (struct machine_kind){.config = {.domain = (enum svb_domain)(bit / 4),
+						.ddio = !(bit & 2),
+						.weak = iwarp,
+						.loose = iwarp},
+				     .rq_pm = bit & 1,
+				     .a_size = 128};
 }
 
 /* The set of configurations where a method is safe. */
@@ -121,9 +119,9 @@ static uint32_t safe_in(const struct method *method, bool iwarp,
 static void check_table(const struct machine_kind *change)
 {
 	uint64_t states = 0, runs = 0;
-	uint32_t i, safe;
+	uint32_t safe;
 
-	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		safe = safe_in(&table[i].method, false, change, &states);
 		runs += 12;
 		if (safe != table[i].ib)
@@ -217,9 +215,8 @@ CT_TEST(methods, what_follows_an_atomic_write_or_a_copy_must_wait)
 		{"Wa Sb A N", "fa cb fb ack", false, false},
 	};
 	struct verdict verdict;
-	size_t i;
 
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		verdict = explore_one(cases[i].requester, cases[i].responder, 0,
 				      cases[i].loose);
 		if (verdict.stale != cases[i].stale)
@@ -274,15 +271,13 @@ CT_TEST(methods, need_every_step)
 	const struct method *method;
 	struct machine_kind kind;
 	char script[128];
-	size_t i;
-	int skip;
 
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		method = &cases[i].method;
 		kind = kind_of(cases[i].bit, false);
-		for (skip = 0; leave_out(script, method->requester, skip); skip++)
+		for (int skip = 0; leave_out(script, method->requester, skip); skip++)
 			check_fails(script, method->responder, method->compound, &kind);
-		for (skip = 0; leave_out(script, method->responder, skip); skip++)
+		for (int skip = 0; leave_out(script, method->responder, skip); skip++)
 			check_fails(method->requester, script, method->compound, &kind);
 	}
 }

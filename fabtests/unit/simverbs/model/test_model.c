@@ -83,7 +83,7 @@ static void explore(void)
 	struct svb_choice choices[128];
 	size_t size = svb_model_save(NULL, 0);
 	char *state = malloc(size);
-	uint32_t count, i;
+	uint32_t count;
 
 	if (!state || svb_model_save(state, size) != size) {
 		run.found |= FAILED;
@@ -99,7 +99,7 @@ static void explore(void)
 		run.found |= STUCK;
 	look();
 	svb_model_restore(state);
-	for (i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		svb_model_apply(&choices[i]);
 		explore();
 		svb_model_restore(state);
@@ -232,13 +232,11 @@ CT_TEST(model, a_message_is_received_after_what_was_written_before_it)
 static uint64_t hash_of_write(uint32_t left)
 {
 	struct ibv_sge sge = {(uintptr_t)run.a.memory, 8, run.a.mr->lkey};
-	struct ibv_send_wr *bad, wr = {
-					 .sg_list = &sge,
-					 .num_sge = 1,
-					 .opcode = IBV_WR_RDMA_WRITE,
-					 .imm_data = left,
-					 .wr.rdma = {run.to.memory, run.to.rkey},
-				 };
+	struct ibv_send_wr *bad, wr = {.sg_list = &sge,
+				       .num_sge = 1,
+				       .opcode = IBV_WR_RDMA_WRITE,
+				       .imm_data = left,
+				       .wr.rdma = {run.to.memory, run.to.rkey}};
 	size_t size = svb_model_save(NULL, 0);
 	char *before = malloc(size), *after;
 	uint64_t hash = 0;

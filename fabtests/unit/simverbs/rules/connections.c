@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Two ends that do not fit, and what is between them. */
-#include <poll.h>
 #include "rules.h"
 
 /* Asynchronous events of a context until this one. */
 static bool told(struct ibv_context *ctx, enum ibv_event_type type)
 {
-	struct pollfd fd = {.fd = ctx->async_fd, .events = POLLIN};
 	struct ibv_async_event event;
 
 	do {
-		if (poll(&fd, 1, CT_DEADLINE_MS) != 1 || ibv_get_async_event(ctx, &event))
+		if (!world_readable(ctx->async_fd, CT_DEADLINE_MS) ||
+		    ibv_get_async_event(ctx, &event))
 			return false;
 		ibv_ack_async_event(&event);
 	} while (event.event_type != type);
 	return true;
-}
-
-static bool readable(int file)
-{
-	struct pollfd fd = {.fd = file, .events = POLLIN};
-
-	return poll(&fd, 1, 0) == 1;
 }
 
 /* Connections whose sides do not fit: how one end is connected. */
@@ -34,15 +26,14 @@ struct side {
 static bool side_connect(struct end *end, const struct address *peer,
 			 const struct side *side)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = side->mtu,
-		.dest_qp_num = peer->qpn,
-		.rq_psn = side->rq_psn,
-		.max_dest_rd_atomic = 1,
-		.min_rnr_timer = 1,
-		.ah_attr = {.dlid = (uint16_t)peer->lid, .port_num = 1},
-	};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR,
+				   .path_mtu = side->mtu,
+				   .dest_qp_num = peer->qpn,
+				   .rq_psn = side->rq_psn,
+				   .max_dest_rd_atomic = 1,
+				   .min_rnr_timer = 1,
+				   .ah_attr = {.dlid = (uint16_t)peer->lid,
+					       .port_num = 1}};
 
 	if (ibv_modify_qp(end->qp, &attr,
 			  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
@@ -77,8 +68,8 @@ static void sides_end(const struct side *mine, const struct side *theirs,
 	memset(a.memory, 1, len);
 	CT_EXPECT_EQ(world_rdma(&a, opcode, 0, len, &to_b, 0), 0);
 	CT_EXPECT_EQ(world_status(a.cq), status);
-	CT_EXPECT_EQ(rule_state(&a), status ? IBV_QPS_ERR : IBV_QPS_RTS);
-	CT_EXPECT_EQ(rule_state(&b), state);
+	CT_EXPECT_EQ(world_state(&a), status ? IBV_QPS_ERR : IBV_QPS_RTS);
+	CT_EXPECT_EQ(world_state(&b), state);
 	if (opcode == IBV_WR_RDMA_WRITE)
 		CT_EXPECT_EQ(b.memory[0], status ? 0 : 1);
 	world_pair_close(&a, &b);
@@ -98,9 +89,8 @@ static void psn_differs(void)
 		{1100, 100, IBV_WC_RETRY_EXC_ERR},
 		{0, 0xffffff, IBV_WC_RETRY_EXC_ERR},
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct side mine = {rows[i].sq_psn, 5, IBV_MTU_1024, 7};
 		struct side theirs = {5, rows[i].rq_psn, IBV_MTU_1024, 7};
 
@@ -163,14 +153,11 @@ static void peer_connected_elsewhere(void)
 	ask_ends(&ask, IBV_WC_SUCCESS);
 }
 
-static void error_flushes(void)
+static void error_flushes(struct ask *ask)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
-	struct ask ask;
 
-	CT_ASSERT_TRUE(ask_open(&ask));
-	CT_ASSERT_EQ(ibv_modify_qp(ask.a.qp, &attr, IBV_QP_STATE), 0);
-	ask_ends(&ask, IBV_WC_WR_FLUSH_ERR);
+	CT_ASSERT_EQ(ibv_modify_qp(ask->a.qp, &attr, IBV_QP_STATE), 0);
 }
 
 /* An end with room for two completions. */
@@ -193,114 +180,71 @@ static void completion_without_room(void)
 	struct address to_a, to_b;
 	struct ibv_wc wc[4];
 	struct end a, b;
-	int i;
 
 	CT_ASSERT_TRUE(small_open(&a) && world_open(&b, IBV_QPT_RC, false));
 	to_a = world_address(&a);
 	to_b = world_address(&b);
 	CT_ASSERT_TRUE(world_connect(&a, &to_b) && world_connect(&b, &to_a));
-	for (i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++)
 		CT_EXPECT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to_b, 0), 0);
 	CT_EXPECT_TRUE(told(a.ctx, IBV_EVENT_QP_FATAL));
 	CT_EXPECT_TRUE(told(a.ctx, IBV_EVENT_CQ_ERR));
-	CT_EXPECT_EQ(rule_state(&a), IBV_QPS_ERR);
+	CT_EXPECT_EQ(world_state(&a), IBV_QPS_ERR);
 	/* What found room is there, and never anything more. */
 	CT_EXPECT_EQ(ibv_poll_cq(a.cq, 4, wc), 2);
 	CT_EXPECT_EQ(wc[1].status, IBV_WC_SUCCESS);
 	CT_EXPECT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to_b, 0), 0);
 	CT_EXPECT_TRUE(world_quiet(a.cq));
 	/* Which is said once. */
-	CT_EXPECT_FALSE(readable(a.ctx->async_fd));
+	CT_EXPECT_FALSE(world_readable(a.ctx->async_fd, 0));
 	CT_EXPECT_EQ(ibv_resize_cq(a.cq, 8), EINVAL);
 	world_pair_close(&a, &b);
 }
 
-/* Datagrams. */
-static void datagram(size_t len, uint32_t qkey, int status)
+/* A datagram to the own port, by its LID or else by its GID, which does not arrive. */
+static void datagram(uint16_t lid, size_t len, uint32_t qkey, int status)
 {
-	struct ibv_ah_attr attr = {.dlid = 1, .port_num = 1};
-	struct address nobody = {0};
-	struct ask ask = {0};
+	struct ibv_ah_attr attr = {
+		.dlid = lid, .port_num = 1, .is_global = !lid, .grh.hop_limit = 1};
+	struct pair p;
 	struct ibv_ah *ah;
 
-	CT_ASSERT_TRUE(
-		world_open(&ask.a, IBV_QPT_UD, false) && world_connect(&ask.a, &nobody) &&
-		world_open(&ask.b, IBV_QPT_UD, false) && world_connect(&ask.b, &nobody));
-	ah = ibv_create_ah(ask.a.pd, &attr);
+	pair_open_ud(&p);
+	CT_EXPECT_EQ(ibv_query_gid(p.a.ctx, 1, 0, &attr.grh.dgid), 0);
+	ah = ibv_create_ah(p.a.pd, &attr);
 	CT_ASSERT_NE(ah, NULL);
-	CT_ASSERT_EQ(world_recv(&ask.b, 1, 0, 100), 0);
-	ask.sge[0] =
-		(struct ibv_sge){(uintptr_t)ask.a.memory, (uint32_t)len, ask.a.mr->lkey};
-	ask.wr = (struct ibv_send_wr){
-		.sg_list = ask.sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_SEND,
-		.send_flags = IBV_SEND_SIGNALED,
-		.wr.ud = {ah, ask.b.qp->qp_num, qkey},
-	};
-	CT_EXPECT_EQ(ask_post(&ask), 0);
-	CT_EXPECT_EQ(world_status(ask.a.cq), status);
-	CT_EXPECT_TRUE(world_quiet(ask.b.cq));
+	CT_ASSERT_EQ(world_recv(&p.b, 1, 0, 100), 0);
+	CT_EXPECT_EQ(world_send_to(&p.a, ah, p.b.qp->qp_num, qkey, len), 0);
+	CT_EXPECT_EQ(world_status(p.a.cq), status);
+	CT_EXPECT_TRUE(world_quiet(p.b.cq));
 	CT_EXPECT_EQ(ibv_destroy_ah(ah), 0);
-	ask_close(&ask);
+	pair_close(&p);
 }
 
 static void datagram_long(void)
 {
-	datagram(4097, 0x1234, IBV_WC_LOC_LEN_ERR);
+	datagram(1, 4097, 0x1234, IBV_WC_LOC_LEN_ERR);
 }
 
 static void datagram_qkey(void)
 {
-	datagram(8, 0x4321, IBV_WC_SUCCESS);
-}
-
-/* The way to the own port, with its GID and without its LID. */
-static struct ibv_ah_attr without_lid(const struct end *end)
-{
-	struct ibv_ah_attr attr = {.port_num = 1, .is_global = 1, .grh.hop_limit = 1};
-
-	CT_EXPECT_EQ(ibv_query_gid(end->ctx, 1, 0, &attr.grh.dgid), 0);
-	return attr;
+	datagram(1, 8, 0x4321, IBV_WC_SUCCESS);
 }
 
 static void lid_missing(void)
 {
-	struct address nobody = {0}, to_a, to_b;
-	struct ibv_ah_attr attr;
-	struct ibv_ah *ah;
-	struct ask ask = {0};
+	struct address to_a;
+	struct pair p;
 
-	CT_ASSERT_TRUE(
-		world_open(&ask.a, IBV_QPT_UD, false) && world_connect(&ask.a, &nobody) &&
-		world_open(&ask.b, IBV_QPT_UD, false) && world_connect(&ask.b, &nobody));
-	attr = without_lid(&ask.a);
-	ah = ibv_create_ah(ask.a.pd, &attr);
-	CT_ASSERT_NE(ah, NULL);
-	CT_ASSERT_EQ(world_recv(&ask.b, 1, 0, 100), 0);
-	ask.sge[0] = (struct ibv_sge){(uintptr_t)ask.a.memory, 8, ask.a.mr->lkey};
-	ask.wr = (struct ibv_send_wr){
-		.sg_list = ask.sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_SEND,
-		.send_flags = IBV_SEND_SIGNALED,
-		.wr.ud = {ah, ask.b.qp->qp_num, 0x1234},
-	};
-	CT_EXPECT_EQ(ask_post(&ask), 0);
-	CT_EXPECT_EQ(world_status(ask.a.cq), IBV_WC_SUCCESS);
-	CT_EXPECT_TRUE(world_quiet(ask.b.cq));
-	CT_EXPECT_EQ(ibv_destroy_ah(ah), 0);
-	ask_close(&ask);
-
-	CT_ASSERT_TRUE(world_open(&ask.a, IBV_QPT_RC, false) &&
-		       world_open(&ask.b, IBV_QPT_RC, false));
-	to_a = world_address(&ask.a);
-	to_b = world_address(&ask.b);
-	to_b.lid = 0;
-	CT_ASSERT_TRUE(world_connect(&ask.a, &to_b) && world_connect(&ask.b, &to_a));
-	CT_EXPECT_EQ(world_rdma(&ask.a, IBV_WR_RDMA_WRITE, 0, 8, &to_b, 0), 0);
-	CT_EXPECT_EQ(world_status(ask.a.cq), IBV_WC_RETRY_EXC_ERR);
-	ask_close(&ask);
+	datagram(0, 8, 0x1234, IBV_WC_SUCCESS);
+	CT_ASSERT_TRUE(world_open(&p.a, IBV_QPT_RC, false) &&
+		       world_open(&p.b, IBV_QPT_RC, false));
+	to_a = world_address(&p.a);
+	p.to = world_address(&p.b);
+	p.to.lid = 0;
+	CT_ASSERT_TRUE(world_connect(&p.a, &p.to) && world_connect(&p.b, &to_a));
+	CT_EXPECT_EQ(pair_write(&p), IBV_WC_RETRY_EXC_ERR);
+	pair_close(&p);
 }
 
 static void window_beyond_its_region(void)
@@ -311,13 +255,12 @@ static void window_beyond_its_region(void)
 	CT_ASSERT_TRUE(ask_open(&ask));
 	mw = ibv_alloc_mw(ask.a.pd, IBV_MW_TYPE_2);
 	CT_ASSERT_NE(mw, NULL);
-	ask.wr = (struct ibv_send_wr){
-		.opcode = IBV_WR_BIND_MW,
-		.bind_mw = {mw,
-			    ibv_inc_rkey(mw->rkey),
-			    {ask.a.mr, (uintptr_t)ask.a.memory + 1, WORLD_BYTES,
-			     IBV_ACCESS_REMOTE_WRITE}},
-	};
+	ask.wr =
+		(struct ibv_send_wr){.opcode = IBV_WR_BIND_MW,
+				     .bind_mw = {mw,
+						 ibv_inc_rkey(mw->rkey),
+						 {ask.a.mr, (uintptr_t)ask.a.memory + 1,
+						  WORLD_BYTES, IBV_ACCESS_REMOTE_WRITE}}};
 	CT_EXPECT_EQ(ask_post(&ask), 0);
 	CT_EXPECT_EQ(world_status(ask.a.cq), IBV_WC_MW_BIND_ERR);
 	CT_EXPECT_EQ(ibv_dealloc_mw(mw), 0);
@@ -345,17 +288,17 @@ static void partition_differs(void)
 }
 
 const struct rule rules_of_connections[] = {
-	{"A receive is there", receive_missing},
-	{"The peer is connected back", peer_connected_elsewhere},
-	{"The PSNs of both sides fit", psn_differs},
-	{"The path MTUs of both sides fit", mtu_differs},
-	{"Those of an answer do", mtu_of_answers_differs},
-	{"After an error nothing is done", error_flushes},
-	{"A completion finds room", completion_without_room},
-	{"A datagram is one packet", datagram_long},
-	{"A datagram has the Q_Key", datagram_qkey},
-	{"On InfiniBand a destination has a LID", lid_missing},
-	{"Both ends are in one partition", partition_differs},
-	{"A window lies within its region", window_beyond_its_region},
-	{NULL, NULL},
+	{"A receive is there", TEST(receive_missing)},
+	{"The peer is connected back", TEST(peer_connected_elsewhere)},
+	{"The PSNs of both sides fit", TEST(psn_differs)},
+	{"The path MTUs of both sides fit", TEST(mtu_differs)},
+	{"Those of an answer do", TEST(mtu_of_answers_differs)},
+	{"After an error nothing is done", ENDS(error_flushes, IBV_WC_WR_FLUSH_ERR)},
+	{"A completion finds room", TEST(completion_without_room)},
+	{"A datagram is one packet", TEST(datagram_long)},
+	{"A datagram has the Q_Key", TEST(datagram_qkey)},
+	{"On InfiniBand a destination has a LID", TEST(lid_missing)},
+	{"Both ends are in one partition", TEST(partition_differs)},
+	{"A window lies within its region", TEST(window_beyond_its_region)},
+	{.name = NULL},
 };

@@ -5,10 +5,19 @@
 
 #include "../world.h"
 
+struct ask;
+
 struct rule {
 	const char *name; /* as in the manual's table; NULL: the end */
 	void (*test)(void);
+	/* Or: a request that this changes is refused with that errno, or, if that is 0,
+	 * completes with that status. */
+	void (*change)(struct ask *ask);
+	int err, status;
 };
+#define TEST(test_) test_, NULL, 0, 0
+#define REFUSED(change_, err_) NULL, change_, err_, 0
+#define ENDS(change_, status_) NULL, change_, 0, status_
 extern const struct rule rules_of_objects[];
 extern const struct rule rules_of_requests[];
 extern const struct rule rules_of_connections[];
@@ -29,10 +38,6 @@ void ask_atomic(struct ask *ask, size_t at);
 int ask_post(struct ask *ask);
 /* The same, and to complete so; errors complete though not signaled. Closes. */
 void ask_ends(struct ask *ask, int status);
-/* To be refused when posted. Closes. */
-void ask_refused(struct ask *ask, int err);
-
-enum ibv_qp_state rule_state(const struct end *end);
 
 /* Memory that nobody has registered. */
 extern char rule_page[8192];

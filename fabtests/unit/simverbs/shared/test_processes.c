@@ -5,26 +5,14 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "../world.h"
 
-static bool join(struct end *end, int fd, bool srq)
-{
-	struct address mine, peer;
-
-	if (!world_open(end, IBV_QPT_RC, srq))
-		return false;
-	mine = world_address(end);
-	return world_swap(fd, &mine, &peer) && world_connect(end, &peer) &&
-	       world_tell(fd) && world_hear(fd);
-}
-
-/* As join, and remembers the peer. */
-static bool join_to(struct end *end, int fd, struct address *peer)
+/* Connects to the end at the other end of the socket. */
+static bool join(struct end *end, int fd, struct address *peer)
 {
 	struct address mine;
 
@@ -35,13 +23,53 @@ static bool join_to(struct end *end, int fd, struct address *peer)
 	       world_tell(fd) && world_hear(fd);
 }
 
+/* The parent's end of a connection, and the child that has the other one. */
+struct across {
+	struct end end;
+	struct address peer;
+	pid_t pid;
+	int fd;
+};
+
+static bool meet(struct across *t, int (*fn)(int fd))
+{
+	t->fd = world_child(fn, &t->pid);
+	return join(&t->end, t->fd, &t->peer);
+}
+
+/* The child ends, with that status. */
+static void reap(struct across *t, int status)
+{
+	if (t->pid)
+		CT_EXPECT_EQ(world_reap(t->pid), status);
+	t->pid = 0;
+}
+
+static void kill_peer(struct across *t)
+{
+	kill(t->pid, SIGKILL);
+	reap(t, -1);
+}
+
+/* A child that waits to be told ends when the socket is closed. */
+static void part(struct across *t)
+{
+	if (t->fd)
+		close(t->fd);
+	reap(t, 0);
+	world_close(&t->end);
+}
+
+CT_FIXTURE(processes, struct across, NULL, part);
+
 /* Waits to be told, then says whether the bytes are there. */
 static int watched(int fd)
 {
+	struct address peer;
 	struct end end;
 	int ret;
 
-	if (!join(&end, fd, false) || !world_hear(fd))
+	if (!join(&end, fd, &peer) || !world_hear(fd))
 		return 1;
 	ret = strcmp(end.memory + 100, "across") ? 2 : 0;
 	strcpy(end.memory + 200, "answer");
@@ -51,38 +79,31 @@ static int watched(int fd)
 	return ret;
 }
 
-CT_TEST(processes, one_sided_operations_need_nothing_of_the_other_side)
+CT_TEST_F(processes, one_sided_operations_need_nothing_of_the_other_side)
 {
-	struct address peer;
-	struct end end;
-	pid_t pid;
-	int fd = world_child(watched, &pid);
-
-	CT_ASSERT_TRUE(join_to(&end, fd, &peer));
-	strcpy(end.memory, "across");
-	CT_ASSERT_EQ(world_rdma(&end, IBV_WR_RDMA_WRITE, 0, 7, &peer, 100), 0);
-	CT_EXPECT_EQ(world_status(end.cq), IBV_WC_SUCCESS);
-	CT_EXPECT_TRUE(world_tell(fd) && world_hear(fd));
-	CT_ASSERT_EQ(world_rdma(&end, IBV_WR_RDMA_READ, 50, 7, &peer, 200), 0);
-	CT_EXPECT_EQ(world_status(end.cq), IBV_WC_SUCCESS);
-	CT_EXPECT_STREQ(end.memory + 50, "answer");
-	CT_ASSERT_EQ(world_rdma(&end, IBV_WR_RDMA_WRITE, 0, 8, &peer, WORLD_BYTES), 0);
-	CT_EXPECT_EQ(world_status(end.cq), IBV_WC_REM_ACCESS_ERR);
-	CT_EXPECT_TRUE(world_tell(fd));
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	world_close(&end);
-	close(fd);
+	CT_ASSERT_TRUE(meet(t, watched));
+	strcpy(t->end.memory, "across");
+	CT_ASSERT_EQ(world_rdma(&t->end, IBV_WR_RDMA_WRITE, 0, 7, &t->peer, 100), 0);
+	CT_EXPECT_EQ(world_status(t->end.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_TRUE(world_tell(t->fd) && world_hear(t->fd));
+	CT_ASSERT_EQ(world_rdma(&t->end, IBV_WR_RDMA_READ, 50, 7, &t->peer, 200), 0);
+	CT_EXPECT_EQ(world_status(t->end.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_STREQ(t->end.memory + 50, "answer");
+	CT_ASSERT_EQ(world_rdma(&t->end, IBV_WR_RDMA_WRITE, 0, 8, &t->peer, WORLD_BYTES),
+		     0);
+	CT_EXPECT_EQ(world_status(t->end.cq), IBV_WC_REM_ACCESS_ERR);
+	CT_EXPECT_TRUE(world_tell(t->fd));
 }
 
 /* Echoes eight messages, posting each receive late. */
 static int echo(int fd)
 {
+	struct address peer;
 	struct end end;
-	int i;
 
-	if (!join(&end, fd, false))
+	if (!join(&end, fd, &peer))
 		return 1;
-	for (i = 0; i < 8; i++)
+	for (int i = 0; i < 8; i++)
 		if (world_recv(&end, 1, 0, 64) || world_status(end.cq) ||
 		    world_send(&end, 2, 0, 64) || world_status(end.cq))
 			return 2;
@@ -92,76 +113,57 @@ static int echo(int fd)
 	return 0;
 }
 
-CT_TEST(processes, messages_go_both_ways_whoever_is_first)
+CT_TEST_F(processes, messages_go_both_ways_whoever_is_first)
 {
 	struct ibv_wc wc[2];
-	struct address peer;
-	struct end end;
-	pid_t pid;
-	int fd = world_child(echo, &pid), i;
 
-	CT_ASSERT_TRUE(join_to(&end, fd, &peer));
-	for (i = 0; i < 8; i++) {
-		memset(end.memory, 'a' + i, 64);
-		CT_ASSERT_EQ(world_recv(&end, 1, 100, 64), 0);
-		CT_ASSERT_EQ(world_send(&end, 2, 0, 64), 0);
-		CT_ASSERT_TRUE(world_wait(end.cq, &wc[0]) && world_wait(end.cq, &wc[1]));
+	CT_ASSERT_TRUE(meet(t, echo));
+	for (int i = 0; i < 8; i++) {
+		memset(t->end.memory, 'a' + i, 64);
+		CT_ASSERT_EQ(world_recv(&t->end, 1, 100, 64), 0);
+		CT_ASSERT_EQ(world_send(&t->end, 2, 0, 64), 0);
+		CT_ASSERT_TRUE(world_wait(t->end.cq, &wc[0]) &&
+			       world_wait(t->end.cq, &wc[1]));
 		CT_EXPECT_EQ(wc[0].status, IBV_WC_SUCCESS);
 		CT_EXPECT_EQ(wc[1].status, IBV_WC_SUCCESS);
-		CT_EXPECT_MEMEQ(end.memory, end.memory + 100, 64);
+		CT_EXPECT_MEMEQ(t->end.memory, t->end.memory + 100, 64);
 	}
-	CT_EXPECT_TRUE(world_tell(fd));
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	world_close(&end);
-	close(fd);
+	CT_EXPECT_TRUE(world_tell(t->fd));
 }
 
 /* Stays until it is killed. */
 static int victim(int fd)
 {
+	struct address peer;
 	struct end end;
 
-	if (join(&end, fd, false))
+	if (join(&end, fd, &peer))
 		world_hear(fd);
 	return 0;
 }
 
-CT_TEST(processes, killed_peer_ends_what_waits_for_it)
+CT_TEST_F(processes, killed_peer_ends_what_waits_for_it)
 {
 	struct ibv_cq *cq;
-	struct address peer;
-	struct end end;
 	void *context;
-	pid_t pid;
-	int fd = world_child(victim, &pid);
 
-	CT_ASSERT_TRUE(join_to(&end, fd, &peer));
+	CT_ASSERT_TRUE(meet(t, victim));
 	/* Nobody posts a receive; nobody polls either: the event must come by itself. */
-	CT_ASSERT_EQ(ibv_req_notify_cq(end.cq, 0), 0);
-	CT_ASSERT_EQ(world_send(&end, 1, 0, 8), 0);
-	kill(pid, SIGKILL);
-	CT_ASSERT_EQ(ibv_get_cq_event(end.channel, &cq, &context), 0);
+	CT_ASSERT_EQ(ibv_req_notify_cq(t->end.cq, 0), 0);
+	CT_ASSERT_EQ(world_send(&t->end, 1, 0, 8), 0);
+	kill(t->pid, SIGKILL);
+	CT_ASSERT_EQ(ibv_get_cq_event(t->end.channel, &cq, &context), 0);
 	ibv_ack_cq_events(cq, 1);
-	CT_EXPECT_EQ(world_status(end.cq), IBV_WC_RETRY_EXC_ERR);
-	CT_EXPECT_EQ(world_reap(pid), -1);
-	world_close(&end);
-	close(fd);
+	CT_EXPECT_EQ(world_status(t->end.cq), IBV_WC_RETRY_EXC_ERR);
+	reap(t, -1);
 }
 
-CT_TEST(processes, write_to_a_killed_peer_is_not_answered)
+CT_TEST_F(processes, write_to_a_killed_peer_is_not_answered)
 {
-	struct address peer;
-	struct end end;
-	pid_t pid;
-	int fd = world_child(victim, &pid);
-
-	CT_ASSERT_TRUE(join_to(&end, fd, &peer));
-	kill(pid, SIGKILL);
-	CT_EXPECT_EQ(world_reap(pid), -1);
-	CT_ASSERT_EQ(world_rdma(&end, IBV_WR_RDMA_WRITE, 0, 8, &peer, 0), 0);
-	CT_EXPECT_EQ(world_status(end.cq), IBV_WC_RETRY_EXC_ERR);
-	world_close(&end);
-	close(fd);
+	CT_ASSERT_TRUE(meet(t, victim));
+	kill_peer(t);
+	CT_ASSERT_EQ(world_rdma(&t->end, IBV_WR_RDMA_WRITE, 0, 8, &t->peer, 0), 0);
+	CT_EXPECT_EQ(world_status(t->end.cq), IBV_WC_RETRY_EXC_ERR);
 }
 
 /* Adds for ever to the peer's counter until it is killed. */
@@ -170,7 +172,7 @@ static int hammer(int fd)
 	struct address peer;
 	struct end end;
 
-	if (!join_to(&end, fd, &peer))
+	if (!join(&end, fd, &peer))
 		return 1;
 	for (;;) {
 		world_rdma(&end, IBV_WR_RDMA_WRITE, 0, 4096, &peer, 4096);
@@ -180,26 +182,20 @@ static int hammer(int fd)
 	}
 }
 
-CT_TEST(processes, peers_killed_at_any_moment_leave_no_lock_behind)
+CT_TEST_F(processes, peers_killed_at_any_moment_leave_no_lock_behind)
 {
-	struct address peer;
 	struct ibv_wc wc;
-	struct end end;
-	pid_t pid;
-	int fd, i, k;
 
-	for (i = 0; i < 20; i++) {
-		fd = world_child(hammer, &pid);
-		CT_ASSERT_TRUE(join_to(&end, fd, &peer));
-		for (k = 0; k < 10 + 7 * i; k++) {
-			world_recv(&end, 1, 8192, 4096);
-			ibv_poll_cq(end.cq, 1, &wc);
+	for (int i = 0; i < 20; i++) {
+		CT_ASSERT_TRUE(meet(t, hammer));
+		for (int k = 0; k < 10 + 7 * i; k++) {
+			world_recv(&t->end, 1, 8192, 4096);
+			ibv_poll_cq(t->end.cq, 1, &wc);
 		}
-		kill(pid, SIGKILL);
-		CT_EXPECT_EQ(world_reap(pid), -1);
-		world_close(&end);
-		close(fd);
+		kill_peer(t);
+		part(t);
 	}
+	t->fd = 0;
 }
 
 /* Is there until it is told, or killed. */
@@ -215,9 +211,7 @@ static int present(int fd)
 
 static bool is_registered(pid_t pid)
 {
-	uint32_t i;
-
-	for (i = 1; i < SVB_PROC_MAX; i++)
+	for (uint32_t i = 1; i < SVB_PROC_MAX; i++)
 		if (svb_self.registry->entry[i].pid == (uint32_t)pid)
 			return true;
 	return false;
@@ -254,32 +248,24 @@ static int heir(int fd)
 	struct address peer;
 	struct end end;
 
-	if (!join_to(&end, fd, &peer))
+	if (!join(&end, fd, &peer))
 		return 1;
 	world_close(&end);
 	return 0;
 }
 
-CT_TEST(processes, child_of_a_fork_has_an_identity_of_its_own)
+CT_TEST_F(processes, child_of_a_fork_has_an_identity_of_its_own)
 {
+	struct pair own;
 	uint32_t index;
-	struct address peer;
-	struct end a, b, end;
-	pid_t pid;
-	int fd;
 
-	CT_ASSERT_TRUE(world_pair(&a, &b));
+	pair_open(&own);
 	index = svb_self.index;
-	fd = world_child(heir, &pid);
-	CT_ASSERT_TRUE(join_to(&end, fd, &peer));
-	CT_EXPECT_NE(SVB_QP_PROC(peer.qpn), index);
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	peer = world_address(&b);
-	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &peer, 0), 0);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
-	world_close(&end);
-	world_pair_close(&a, &b);
-	close(fd);
+	CT_ASSERT_TRUE(meet(t, heir));
+	CT_EXPECT_NE(SVB_QP_PROC(t->peer.qpn), index);
+	reap(t, 0);
+	CT_EXPECT_EQ(pair_write(&own), IBV_WC_SUCCESS);
+	pair_close(&own);
 }
 
 /* Its processes may not reach each other's memory, as far as it knows. The thread of the
@@ -291,10 +277,8 @@ static int relayed(int fd)
 	uint64_t *words;
 	int ret = 0;
 
-	svb_self.settings.devices = 0;
-	setenv("SIMVERBS_COPY", "thread", 1);
-	setenv("SIMVERBS_RETRY_MS", "600000", 1);
-	if (!join_to(&end, fd, &peer))
+	world_settings("SIMVERBS_COPY", "thread", "SIMVERBS_RETRY_MS", "600000", NULL);
+	if (!join(&end, fd, &peer))
 		return 1;
 	words = (uint64_t *)(end.memory + 128);
 	strcpy(end.memory, "by its thread");
@@ -317,23 +301,16 @@ static int relayed(int fd)
 	return ret;
 }
 
-CT_TEST(processes, thread_of_the_target_copies_where_the_system_forbids_it)
+CT_TEST_F(processes, thread_of_the_target_copies_where_the_system_forbids_it)
 {
-	struct address peer;
-	struct end end;
-	pid_t pid;
-	int fd = world_child(relayed, &pid);
 	uint64_t seven = 7;
 
-	CT_ASSERT_TRUE(join_to(&end, fd, &peer));
-	memcpy(end.memory + 8192, &seven, sizeof(seven));
-	CT_ASSERT_EQ(world_recv(&end, 1, 1024, 64), 0);
-	CT_EXPECT_EQ(world_status(end.cq), IBV_WC_SUCCESS);
-	CT_EXPECT_STREQ(end.memory + 1024, "by its thread");
-	CT_EXPECT_STREQ(end.memory + 4096, "by its thread");
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	world_close(&end);
-	close(fd);
+	CT_ASSERT_TRUE(meet(t, relayed));
+	memcpy(t->end.memory + 8192, &seven, sizeof(seven));
+	CT_ASSERT_EQ(world_recv(&t->end, 1, 1024, 64), 0);
+	CT_EXPECT_EQ(world_status(t->end.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_STREQ(t->end.memory + 1024, "by its thread");
+	CT_EXPECT_STREQ(t->end.memory + 4096, "by its thread");
 }
 
 /* Registered, told of, and then taken from under the registration. */
@@ -342,10 +319,8 @@ static int unmapped(int fd)
 	struct address peer;
 	struct end end;
 
-	svb_self.settings.devices = 0;
-	setenv("SIMVERBS_COPY", "thread", 1);
-	setenv("SIMVERBS_RETRY_MS", "600000", 1);
-	if (!join_to(&end, fd, &peer) || !world_swap(fd, &peer, &peer))
+	world_settings("SIMVERBS_COPY", "thread", "SIMVERBS_RETRY_MS", "600000", NULL);
+	if (!join(&end, fd, &peer) || !world_swap(fd, &peer, &peer))
 		return 1;
 	if (world_rdma(&end, IBV_WR_RDMA_WRITE, 0, 8, &peer, 0) ||
 	    world_status(end.cq) != IBV_WC_REM_OP_ERR)
@@ -354,58 +329,42 @@ static int unmapped(int fd)
 	return 0;
 }
 
-CT_TEST(processes, memory_gone_from_under_its_registration_kills_nobody)
+CT_TEST_F(processes, memory_gone_from_under_its_registration_kills_nobody)
 {
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			  -1, 0);
-	struct address peer, to;
+	struct address to;
 	struct ibv_mr *mr;
-	struct end end;
-	pid_t pid;
-	int fd;
 
 	svb_join();
 	if (svb_self.valgrind)
 		CT_SKIP("valgrind tells of it");
-	fd = world_child(unmapped, &pid);
-	CT_ASSERT_TRUE(join_to(&end, fd, &peer));
-	mr = ibv_reg_mr(end.pd, page, 4096, WORLD_ACCESS);
+	CT_ASSERT_TRUE(meet(t, unmapped));
+	mr = ibv_reg_mr(t->end.pd, page, 4096, WORLD_ACCESS);
 	CT_ASSERT_NE(mr, NULL);
-	to = world_address(&end);
+	to = world_address(&t->end);
 	to.rkey = mr->rkey;
 	to.memory = (uintptr_t)page;
 	/* Not munmap: the stack of the thread that serves the request may come to lie
 	 * at that address, and be written to. */
 	CT_ASSERT_EQ(mprotect(page, 4096, PROT_NONE), 0);
-	CT_EXPECT_TRUE(world_swap(fd, &to, &peer));
-	CT_EXPECT_EQ(world_reap(pid), 0);
+	CT_EXPECT_TRUE(world_swap(t->fd, &to, &t->peer));
+	reap(t, 0);
 	ibv_dereg_mr(mr);
 	munmap(page, 4096);
-	world_close(&end);
-	close(fd);
 }
 
-/* Bits: which of the standard descriptors are open after it; 8: it did not join. */
-static int joined_without_standard(int fd)
+WORLD_CHILD(processes, closed_standard_descriptors_stay_closed)
 {
-	int std, open = 0;
+	int std, joined, open = 0;
 
 	for (std = 0; std <= STDERR_FILENO; std++)
 		close(std);
-	if (svb_join())
-		return 8;
+	joined = svb_join();
 	for (std = 0; std <= STDERR_FILENO; std++)
 		open |= (fcntl(std, F_GETFD) >= 0) << std;
-	return open;
-}
-
-CT_TEST(processes, closed_standard_descriptors_stay_closed)
-{
-	pid_t pid;
-	int fd = world_child(joined_without_standard, &pid);
-
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	close(fd);
+	CT_EXPECT_EQ(joined, 0);
+	CT_EXPECT_EQ(open, 0);
 }
 
 /* Runs fn as the first process of a new PID namespace, which /proc does not show;
@@ -434,9 +393,8 @@ static int far_away(int fd)
 	struct end end;
 	int ret = 0;
 
-	svb_self.settings.devices = 0;
-	setenv("SIMVERBS_RETRY_MS", "600000", 1);
-	if (getpid() != 1 || !join_to(&end, fd, &peer))
+	world_settings("SIMVERBS_RETRY_MS", "600000", NULL);
+	if (getpid() != 1 || !join(&end, fd, &peer))
 		return 2;
 	strcpy(end.memory, "from afar");
 	if (world_rdma(&end, IBV_WR_RDMA_WRITE, 0, 10, &peer, 4096) ||
@@ -458,28 +416,20 @@ static int far_away_in_namespace(int fd)
 	return in_pid_namespace(far_away, fd);
 }
 
-CT_TEST(processes, memory_of_another_pid_namespace_is_not_reached_by_number)
+CT_TEST_F(processes, memory_of_another_pid_namespace_is_not_reached_by_number)
 {
-	struct address peer;
-	struct end end;
-	pid_t pid;
-	int fd = world_child(far_away_in_namespace, &pid);
-
-	if (!join_to(&end, fd, &peer)) {
-		CT_ASSERT_EQ(world_reap(pid), CHILD_NONE);
+	if (!meet(t, far_away_in_namespace)) {
+		reap(t, CHILD_NONE);
 		CT_SKIP("no PID namespaces");
 	}
-	CT_EXPECT_EQ(svb_registry_pid(SVB_QP_PROC(peer.qpn)), 0);
+	CT_EXPECT_EQ(svb_registry_pid(SVB_QP_PROC(t->peer.qpn)), 0);
 	CT_EXPECT_EQ(svb_registry_pid(svb_self.index), (uint32_t)getpid());
-	CT_ASSERT_TRUE(world_hear(fd));
-	CT_EXPECT_STREQ(end.memory + 4096, "from afar");
-	strcpy(end.memory, "from near");
-	CT_ASSERT_EQ(world_send(&end, 2, 0, 10), 0);
-	CT_EXPECT_EQ(world_status(end.cq), IBV_WC_SUCCESS);
-	CT_EXPECT_TRUE(world_tell(fd));
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	world_close(&end);
-	close(fd);
+	CT_ASSERT_TRUE(world_hear(t->fd));
+	CT_EXPECT_STREQ(t->end.memory + 4096, "from afar");
+	strcpy(t->end.memory, "from near");
+	CT_ASSERT_EQ(world_send(&t->end, 2, 0, 10), 0);
+	CT_EXPECT_EQ(world_status(t->end.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_TRUE(world_tell(t->fd));
 }
 
 static int present_in_namespace(int fd)
@@ -487,28 +437,23 @@ static int present_in_namespace(int fd)
 	return in_pid_namespace(present, fd);
 }
 
-CT_TEST(processes, life_in_another_pid_namespace_is_seen)
+CT_TEST_F(processes, life_in_another_pid_namespace_is_seen)
 {
 	uint32_t token, index;
-	struct end end;
-	pid_t pid;
-	int fd;
 
-	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
-	fd = world_child(present_in_namespace, &pid);
-	if (!world_hear(fd)) {
-		CT_ASSERT_EQ(world_reap(pid), CHILD_NONE);
+	CT_ASSERT_TRUE(world_open(&t->end, IBV_QPT_RC, false));
+	t->fd = world_child(present_in_namespace, &t->pid);
+	if (!world_hear(t->fd)) {
+		reap(t, CHILD_NONE);
 		CT_SKIP("no PID namespaces");
 	}
 	index = svb_self.registry->highest;
 	token = svb_token(index, svb_self.registry->entry[index].generation);
 	CT_EXPECT_EQ(svb_self.registry->entry[index].pid, 1);
 	CT_EXPECT_TRUE(svb_registry_alive(token));
-	CT_EXPECT_TRUE(world_tell(fd));
-	CT_EXPECT_EQ(world_reap(pid), 0);
+	CT_EXPECT_TRUE(world_tell(t->fd));
+	reap(t, 0);
 	CT_EXPECT_FALSE(svb_registry_alive(token));
-	world_close(&end);
-	close(fd);
 }
 
 static int victim_in_namespace(int fd)
@@ -518,29 +463,26 @@ static int victim_in_namespace(int fd)
 
 /* Its sign of life is gone, as where there is no descriptor left: it is looked at
  * instead, and not the process that has its number here. */
-CT_TEST(processes, death_in_another_pid_namespace_ends_what_waits_for_it)
+CT_TEST_F(processes, death_in_another_pid_namespace_ends_what_waits_for_it)
 {
-	struct address mine, peer;
+	struct address mine;
 	char name[32];
-	struct end end;
-	pid_t pid;
-	int fd = world_child(victim_in_namespace, &pid);
 
-	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
-	mine = world_address(&end);
-	if (!world_swap(fd, &mine, &peer)) {
-		CT_ASSERT_EQ(world_reap(pid), CHILD_NONE);
+	t->fd = world_child(victim_in_namespace, &t->pid);
+	CT_ASSERT_TRUE(world_open(&t->end, IBV_QPT_RC, false));
+	mine = world_address(&t->end);
+	if (!world_swap(t->fd, &mine, &t->peer)) {
+		reap(t, CHILD_NONE);
 		CT_SKIP("no PID namespaces");
 	}
-	snprintf(name, sizeof(name), "bell.%u.0", SVB_QP_PROC(peer.qpn));
+	snprintf(name, sizeof(name), "bell.%u.0", SVB_QP_PROC(t->peer.qpn));
 	CT_ASSERT_EQ(unlinkat(svb_self.dir_fd, name, 0), 0);
-	CT_ASSERT_TRUE(world_connect(&end, &peer) && world_tell(fd) && world_hear(fd));
-	CT_ASSERT_EQ(world_send(&end, 1, 0, 8), 0);
-	CT_EXPECT_TRUE(world_quiet(end.cq));
+	CT_ASSERT_TRUE(world_connect(&t->end, &t->peer) && world_tell(t->fd) &&
+		       world_hear(t->fd));
+	CT_ASSERT_EQ(world_send(&t->end, 1, 0, 8), 0);
+	CT_EXPECT_TRUE(world_quiet(t->end.cq));
 	/* The end of its socket ends it: victim(). */
-	shutdown(fd, SHUT_RDWR);
-	CT_EXPECT_EQ(world_status(end.cq), IBV_WC_RETRY_EXC_ERR);
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	world_close(&end);
-	close(fd);
+	shutdown(t->fd, SHUT_RDWR);
+	CT_EXPECT_EQ(world_status(t->end.cq), IBV_WC_RETRY_EXC_ERR);
+	reap(t, 0);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* subnet/inform.c: who is told of groups, also where somebody does not listen. */
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "subnet/tables.h"
 #include "../world.h"
 
@@ -13,8 +11,7 @@ static const struct svb_group_attr attr = {.pkey = 0xffff, .mtu = IBV_MTU_1024};
 
 static bool begin(void)
 {
-	svb_self.settings.devices = 0;
-	setenv("SIMVERBS_LINK_LAYER", "infiniband", 1);
+	world_settings("SIMVERBS_LINK_LAYER", "infiniband", NULL);
 	return !svb_join() && svb_subnet();
 }
 
@@ -64,41 +61,20 @@ static bool is_told(uint32_t bell, uint8_t number)
 }
 
 /* As a program that is stopped. */
-static int one_does_not_listen(int fd)
+WORLD_CHILD(inform, who_does_not_listen_keeps_nobody_from_being_told)
 {
-	const bool ok = begin() && subscribe(SLOW_BELL) &&
-			create(1, SVB_MAX_REPORTS + 1) && subscribe(BELL) && create(2, 1);
-
-	return !(ok && is_told(BELL, 2) && is_told(SLOW_BELL, 2));
+	CT_ASSERT_TRUE(begin() && subscribe(SLOW_BELL) &&
+		       create(1, SVB_MAX_REPORTS + 1) && subscribe(BELL) && create(2, 1));
+	CT_EXPECT_TRUE(is_told(BELL, 2));
+	CT_EXPECT_TRUE(is_told(SLOW_BELL, 2));
 }
 
 /* Bells of a process that was killed may be those of another one. */
-static int another_has_the_bell(int fd)
+WORLD_CHILD(inform, a_process_is_not_told_what_another_one_asked_for)
 {
-	bool ok = begin() && subscribe(BELL) && create(1, 1);
-
+	CT_ASSERT_TRUE(begin() && subscribe(BELL) && create(1, 1));
 	svb_lock_token ^= 1u << SVB_PROC_BITS;
-	ok = ok && !is_told(BELL, 1);
+	CT_EXPECT_FALSE(is_told(BELL, 1));
 	svb_lock_token ^= 1u << SVB_PROC_BITS;
-	return !(ok && create(2, 1) && is_told(BELL, 2));
-}
-
-static void expect(int (*fn)(int fd))
-{
-	pid_t pid;
-	const int fd = world_child(fn, &pid);
-
-	CT_ASSERT_TRUE(fd >= 0);
-	CT_EXPECT_EQ(world_reap(pid), 0);
-	close(fd);
-}
-
-CT_TEST(inform, who_does_not_listen_keeps_nobody_from_being_told)
-{
-	expect(one_does_not_listen);
-}
-
-CT_TEST(inform, a_process_is_not_told_what_another_one_asked_for)
-{
-	expect(another_has_the_bell);
+	CT_EXPECT_TRUE(create(2, 1) && is_told(BELL, 2));
 }

@@ -1,165 +1,131 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* verbs/channel.c, verbs/async.c, shared/bell.c, and arming in verbs/cq.c */
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include "../world.h"
 
-static bool readable(int fd)
-{
-	struct pollfd pollfd = {.fd = fd, .events = POLLIN};
+CT_FIXTURE(channel, struct pair, pair_open, pair_close);
 
-	return poll(&pollfd, 1, 0) == 1;
-}
-
-CT_TEST(channel, one_event_for_each_time_it_was_armed)
+CT_TEST_F(channel, one_event_for_each_time_it_was_armed)
 {
 	struct ibv_cq *cq;
-	struct address to;
-	struct end a, b;
 	void *context;
 
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	to = world_address(&b);
-	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to, 0), 0);
-	CT_EXPECT_FALSE(readable(a.channel->fd));
-	CT_ASSERT_EQ(ibv_req_notify_cq(a.cq, 0), 0);
-	CT_EXPECT_FALSE(readable(a.channel->fd));
-	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to, 0), 0);
-	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to, 0), 0);
-	CT_EXPECT_TRUE(readable(a.channel->fd));
-	CT_ASSERT_EQ(ibv_get_cq_event(a.channel, &cq, &context), 0);
-	CT_EXPECT_EQ(cq, a.cq);
-	CT_EXPECT_EQ(context, &a);
-	CT_EXPECT_FALSE(readable(a.channel->fd));
+	CT_ASSERT_EQ(world_rdma(&t->a, IBV_WR_RDMA_WRITE, 0, 8, &t->to, 0), 0);
+	CT_EXPECT_FALSE(world_readable(t->a.channel->fd, 0));
+	CT_ASSERT_EQ(ibv_req_notify_cq(t->a.cq, 0), 0);
+	CT_EXPECT_FALSE(world_readable(t->a.channel->fd, 0));
+	CT_ASSERT_EQ(world_rdma(&t->a, IBV_WR_RDMA_WRITE, 0, 8, &t->to, 0), 0);
+	CT_ASSERT_EQ(world_rdma(&t->a, IBV_WR_RDMA_WRITE, 0, 8, &t->to, 0), 0);
+	CT_EXPECT_TRUE(world_readable(t->a.channel->fd, 0));
+	CT_ASSERT_EQ(ibv_get_cq_event(t->a.channel, &cq, &context), 0);
+	CT_EXPECT_EQ(cq, t->a.cq);
+	CT_EXPECT_EQ(context, &t->a);
+	CT_EXPECT_FALSE(world_readable(t->a.channel->fd, 0));
 	ibv_ack_cq_events(cq, 1);
-	world_pair_close(&a, &b);
 }
 
-CT_TEST(channel, solicited_only_waits_for_such_a_message_or_an_error)
+CT_TEST_F(channel, solicited_only_waits_for_such_a_message_or_an_error)
 {
-	struct ibv_sge sge;
-	struct ibv_send_wr *bad, wr = {
-					 .sg_list = &sge,
-					 .num_sge = 1,
-					 .opcode = IBV_WR_SEND,
-					 .send_flags = IBV_SEND_SOLICITED,
-				 };
+	struct ibv_sge sge = {(uintptr_t)t->a.memory, 8, t->a.mr->lkey};
+	struct ibv_send_wr *bad, wr = {.sg_list = &sge,
+				       .num_sge = 1,
+				       .opcode = IBV_WR_SEND,
+				       .send_flags = IBV_SEND_SOLICITED};
 	struct ibv_cq *cq;
-	struct end a, b;
 	void *context;
 
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	sge = (struct ibv_sge){(uintptr_t)a.memory, 8, a.mr->lkey};
-	CT_ASSERT_EQ(world_recv(&b, 1, 0, 8), 0);
-	CT_ASSERT_EQ(world_recv(&b, 2, 0, 8), 0);
-	CT_ASSERT_EQ(ibv_req_notify_cq(b.cq, 1), 0);
-	CT_ASSERT_EQ(world_send(&a, 1, 0, 8), 0);
-	CT_EXPECT_FALSE(readable(b.channel->fd));
-	CT_ASSERT_EQ(ibv_post_send(a.qp, &wr, &bad), 0);
-	CT_EXPECT_TRUE(readable(b.channel->fd));
-	CT_ASSERT_EQ(ibv_get_cq_event(b.channel, &cq, &context), 0);
+	CT_ASSERT_EQ(world_recv(&t->b, 1, 0, 8), 0);
+	CT_ASSERT_EQ(world_recv(&t->b, 2, 0, 8), 0);
+	CT_ASSERT_EQ(ibv_req_notify_cq(t->b.cq, 1), 0);
+	CT_ASSERT_EQ(world_send(&t->a, 1, 0, 8), 0);
+	CT_EXPECT_FALSE(world_readable(t->b.channel->fd, 0));
+	CT_ASSERT_EQ(ibv_post_send(t->a.qp, &wr, &bad), 0);
+	CT_EXPECT_TRUE(world_readable(t->b.channel->fd, 0));
+	CT_ASSERT_EQ(ibv_get_cq_event(t->b.channel, &cq, &context), 0);
 	ibv_ack_cq_events(cq, 1);
-	world_pair_close(&a, &b);
 }
 
-CT_TEST(channel, garbage_is_no_event)
+CT_TEST_F(channel, garbage_is_no_event)
 {
 	struct sockaddr_un addr;
 	socklen_t len = sizeof(addr);
 	struct ibv_cq *cq;
-	struct end a, b;
 	void *context;
 	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
 
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	CT_ASSERT_EQ(getsockname(a.channel->fd, (struct sockaddr *)&addr, &len), 0);
+	CT_ASSERT_EQ(getsockname(t->a.channel->fd, (struct sockaddr *)&addr, &len), 0);
 	CT_ASSERT_EQ(sendto(fd, "garbage", 7, 0, (struct sockaddr *)&addr, sizeof(addr)),
 		     7);
-	CT_ASSERT_EQ(fcntl(a.channel->fd, F_SETFL, O_NONBLOCK), 0);
-	CT_EXPECT_EQ(ibv_get_cq_event(a.channel, &cq, &context), -1);
-	CT_EXPECT_EQ(errno, EAGAIN);
+	CT_ASSERT_EQ(fcntl(t->a.channel->fd, F_SETFL, O_NONBLOCK), 0);
+	EXPECT_ERRNO(ibv_get_cq_event(t->a.channel, &cq, &context), -1, EAGAIN);
 	close(fd);
-	world_pair_close(&a, &b);
 }
 
-CT_TEST(channel, more_events_than_the_socket_holds_are_all_read)
+CT_TEST_F(channel, more_events_than_the_socket_holds_are_all_read)
 {
 	enum { COUNT = 40 };
 	struct ibv_cq *cqs[COUNT], *cq;
 	struct ibv_qp *qp;
-	struct end a, b;
 	void *context;
-	int i;
 
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	for (i = 0; i < COUNT; i++) {
+	for (int i = 0; i < COUNT; i++) {
 		struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 		struct ibv_recv_wr *bad, wr = {.wr_id = 1};
 		struct ibv_qp_init_attr init = {.cap = {1, 1, 1, 1, 0},
 						.qp_type = IBV_QPT_RC};
-		struct end one = a;
+		struct end one = t->a;
 
-		cqs[i] = ibv_create_cq(a.ctx, 4, NULL, a.channel, 0);
+		cqs[i] = ibv_create_cq(t->a.ctx, 4, NULL, t->a.channel, 0);
 		CT_ASSERT_NE(cqs[i], NULL);
 		CT_ASSERT_EQ(ibv_req_notify_cq(cqs[i], 0), 0);
 		init.send_cq = init.recv_cq = cqs[i];
-		qp = ibv_create_qp(a.pd, &init);
+		qp = ibv_create_qp(t->a.pd, &init);
 		one.qp = qp;
 		CT_ASSERT_TRUE(qp && world_init(&one, IBV_QPT_RC));
 		CT_ASSERT_EQ(ibv_post_recv(qp, &wr, &bad), 0);
 		CT_ASSERT_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE), 0);
 		CT_ASSERT_EQ(ibv_destroy_qp(qp), 0);
 	}
-	for (i = 0; i < COUNT; i++) {
-		CT_ASSERT_TRUE(readable(a.channel->fd));
-		CT_ASSERT_EQ(ibv_get_cq_event(a.channel, &cq, &context), 0);
+	for (int i = 0; i < COUNT; i++) {
+		CT_ASSERT_TRUE(world_readable(t->a.channel->fd, 0));
+		CT_ASSERT_EQ(ibv_get_cq_event(t->a.channel, &cq, &context), 0);
 		ibv_ack_cq_events(cq, 1);
 	}
-	CT_EXPECT_FALSE(readable(a.channel->fd));
-	for (i = 0; i < COUNT; i++)
+	CT_EXPECT_FALSE(world_readable(t->a.channel->fd, 0));
+	for (int i = 0; i < COUNT; i++)
 		CT_EXPECT_EQ(ibv_destroy_cq(cqs[i]), 0);
-	world_pair_close(&a, &b);
 }
 
-CT_TEST(async, overrun_of_a_completion_queue)
+CT_FIXTURE(async, struct pair, pair_open, pair_close);
+
+CT_TEST_F(async, overrun_of_a_completion_queue)
 {
 	struct ibv_async_event event;
-	struct address to;
-	struct end a, b;
-	int i;
 
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	to = world_address(&b);
-	CT_ASSERT_EQ(ibv_resize_cq(a.cq, 2), 0);
-	for (i = 0; i < 3; i++)
-		CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to, 0), 0);
-	CT_ASSERT_EQ(ibv_get_async_event(a.ctx, &event), 0);
+	CT_ASSERT_EQ(ibv_resize_cq(t->a.cq, 2), 0);
+	for (int i = 0; i < 3; i++)
+		CT_ASSERT_EQ(world_rdma(&t->a, IBV_WR_RDMA_WRITE, 0, 8, &t->to, 0), 0);
+	CT_ASSERT_EQ(ibv_get_async_event(t->a.ctx, &event), 0);
 	CT_EXPECT_EQ(event.event_type, IBV_EVENT_QP_FATAL);
-	CT_EXPECT_EQ(event.element.qp, a.qp);
+	CT_EXPECT_EQ(event.element.qp, t->a.qp);
 	ibv_ack_async_event(&event);
-	CT_ASSERT_EQ(ibv_get_async_event(a.ctx, &event), 0);
+	CT_ASSERT_EQ(ibv_get_async_event(t->a.ctx, &event), 0);
 	CT_EXPECT_EQ(event.event_type, IBV_EVENT_CQ_ERR);
-	CT_EXPECT_EQ(event.element.cq, a.cq);
+	CT_EXPECT_EQ(event.element.cq, t->a.cq);
 	ibv_ack_async_event(&event);
-	world_pair_close(&a, &b);
 }
 
-CT_TEST(async, responder_learns_of_a_bad_access)
+CT_TEST_F(async, responder_learns_of_a_bad_access)
 {
 	struct ibv_async_event event;
-	struct address to;
-	struct end a, b;
 
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	to = world_address(&b);
-	to.rkey++;
-	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to, 0), 0);
-	CT_ASSERT_EQ(ibv_get_async_event(b.ctx, &event), 0);
+	t->to.rkey++;
+	CT_ASSERT_EQ(world_rdma(&t->a, IBV_WR_RDMA_WRITE, 0, 8, &t->to, 0), 0);
+	CT_ASSERT_EQ(ibv_get_async_event(t->b.ctx, &event), 0);
 	CT_EXPECT_EQ(event.event_type, IBV_EVENT_QP_ACCESS_ERR);
-	CT_EXPECT_EQ(event.element.qp, b.qp);
+	CT_EXPECT_EQ(event.element.qp, t->b.qp);
 	ibv_ack_async_event(&event);
-	world_pair_close(&a, &b);
 }

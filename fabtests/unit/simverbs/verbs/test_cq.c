@@ -2,55 +2,40 @@
 /* verbs/cq.c, verbs/cq_ex.c */
 #include "../world.h"
 
-CT_TEST(cq, sizes_and_vectors_are_checked)
-{
-	struct end end;
+CT_FIXTURE(cq, struct pair, pair_open, pair_close);
 
-	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
-	CT_EXPECT_EQ(ibv_create_cq(end.ctx, 0, NULL, NULL, 0), NULL);
-	CT_EXPECT_EQ(errno, EINVAL);
-	CT_EXPECT_EQ(ibv_create_cq(end.ctx, 1 << 30, NULL, NULL, 0), NULL);
-	CT_EXPECT_EQ(ibv_create_cq(end.ctx, 1, NULL, NULL, end.ctx->num_comp_vectors),
-		     NULL);
-	CT_EXPECT_EQ(errno, EINVAL);
-	world_close(&end);
+CT_TEST_F(cq, sizes_and_vectors_are_checked)
+{
+	EXPECT_ERRNO(ibv_create_cq(t->a.ctx, 0, NULL, NULL, 0), NULL, EINVAL);
+	CT_EXPECT_EQ(ibv_create_cq(t->a.ctx, 1 << 30, NULL, NULL, 0), NULL);
+	EXPECT_ERRNO(ibv_create_cq(t->a.ctx, 1, NULL, NULL, t->a.ctx->num_comp_vectors),
+		     NULL, EINVAL);
 }
 
-CT_TEST(cq, resizing_keeps_what_is_there)
+CT_TEST_F(cq, resizing_keeps_what_is_there)
 {
-	struct address to;
 	struct ibv_wc wc[4];
-	struct end a, b;
-	int i;
 
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	to = world_address(&b);
-	for (i = 0; i < 4; i++)
-		CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to, 0), 0);
-	CT_EXPECT_EQ(ibv_resize_cq(a.cq, 3), EINVAL);
-	CT_EXPECT_EQ(ibv_resize_cq(a.cq, 200), 0);
-	CT_EXPECT_EQ(a.cq->cqe, 200);
-	CT_EXPECT_EQ(ibv_poll_cq(a.cq, 4, wc), 4);
+	for (int i = 0; i < 4; i++)
+		CT_ASSERT_EQ(world_rdma(&t->a, IBV_WR_RDMA_WRITE, 0, 8, &t->to, 0), 0);
+	CT_EXPECT_EQ(ibv_resize_cq(t->a.cq, 3), EINVAL);
+	CT_EXPECT_EQ(ibv_resize_cq(t->a.cq, 200), 0);
+	CT_EXPECT_EQ(t->a.cq->cqe, 200);
+	CT_EXPECT_EQ(ibv_poll_cq(t->a.cq, 4, wc), 4);
 	CT_EXPECT_EQ(wc[3].wr_id, 77);
-	world_pair_close(&a, &b);
 }
 
-CT_TEST(cq, destroying_a_queue_pair_takes_its_completions_along)
+CT_TEST_F(cq, destroying_a_queue_pair_takes_its_completions_along)
 {
-	struct address to;
-	struct end a, b;
-
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	to = world_address(&b);
-	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to, 0), 0);
-	CT_ASSERT_EQ(ibv_destroy_qp(a.qp), 0);
-	CT_EXPECT_TRUE(world_quiet(a.cq));
-	a.qp = ibv_create_qp(a.pd, &(struct ibv_qp_init_attr){.send_cq = a.cq,
-							      .recv_cq = a.cq,
-							      .cap = {1, 1, 1, 1, 0},
-							      .qp_type = IBV_QPT_RC});
-	CT_ASSERT_NE(a.qp, NULL);
-	world_pair_close(&a, &b);
+	CT_ASSERT_EQ(world_rdma(&t->a, IBV_WR_RDMA_WRITE, 0, 8, &t->to, 0), 0);
+	CT_ASSERT_EQ(ibv_destroy_qp(t->a.qp), 0);
+	CT_EXPECT_TRUE(world_quiet(t->a.cq));
+	t->a.qp =
+		ibv_create_qp(t->a.pd, &(struct ibv_qp_init_attr){.send_cq = t->a.cq,
+								  .recv_cq = t->a.cq,
+								  .cap = {1, 1, 1, 1, 0},
+								  .qp_type = IBV_QPT_RC});
+	CT_ASSERT_NE(t->a.qp, NULL);
 }
 
 CT_TEST(cq, extended_polling_reads_what_was_asked_for)

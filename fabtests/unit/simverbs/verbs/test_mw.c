@@ -6,133 +6,119 @@ static int bind(struct end *end, struct ibv_mw *mw, uint32_t rkey, size_t at, si
 		unsigned int access)
 {
 	struct ibv_send_wr *bad,
-		wr = {
-			.opcode = IBV_WR_BIND_MW,
-			.send_flags = IBV_SEND_SIGNALED,
-			.bind_mw = {mw,
-				    rkey,
-				    {end->mr, (uintptr_t)end->memory + at, len, access}},
-		};
+		wr = {.opcode = IBV_WR_BIND_MW,
+		      .send_flags = IBV_SEND_SIGNALED,
+		      .bind_mw = {mw,
+				  rkey,
+				  {end->mr, (uintptr_t)end->memory + at, len, access}}};
 
 	return ibv_post_send(end->qp, &wr, &bad);
 }
 
-CT_TEST(mw, window_grants_its_range_until_it_is_invalidated)
-{
-	struct ibv_send_wr *bad, wr = {
-					 .opcode = IBV_WR_SEND_WITH_INV,
-					 .send_flags = IBV_SEND_SIGNALED,
-				 };
-	struct address to;
-	struct ibv_mw *mw;
-	struct ibv_wc wc;
-	struct end a, b;
+CT_FIXTURE(mw, struct pair, pair_open, pair_close);
 
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	mw = ibv_alloc_mw(b.pd, IBV_MW_TYPE_2);
+CT_TEST_F(mw, window_grants_its_range_until_it_is_invalidated)
+{
+	struct ibv_send_wr *bad,
+		wr = {.opcode = IBV_WR_SEND_WITH_INV, .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_wc wc;
+	struct ibv_mw *mw = ibv_alloc_mw(t->b.pd, IBV_MW_TYPE_2);
+
 	CT_ASSERT_NE(mw, NULL);
-	to = world_address(&b);
-	to.rkey = ibv_inc_rkey(mw->rkey);
-	CT_ASSERT_EQ(bind(&b, mw, to.rkey, 100, 50, IBV_ACCESS_REMOTE_WRITE), 0);
-	CT_ASSERT_TRUE(world_wait(b.cq, &wc));
+	t->to.rkey = ibv_inc_rkey(mw->rkey);
+	CT_ASSERT_EQ(bind(&t->b, mw, t->to.rkey, 100, 50, IBV_ACCESS_REMOTE_WRITE), 0);
+	CT_ASSERT_TRUE(world_wait(t->b.cq, &wc));
 	CT_EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
 	CT_EXPECT_EQ(wc.opcode, IBV_WC_BIND_MW);
-	CT_EXPECT_EQ(ibv_dereg_mr(b.mr), EBUSY);
-	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 50, &to, 100), 0);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
-	CT_ASSERT_EQ(world_recv(&b, 1, 0, 8), 0);
-	wr.invalidate_rkey = to.rkey;
-	CT_ASSERT_EQ(ibv_post_send(a.qp, &wr, &bad), 0);
-	CT_ASSERT_TRUE(world_wait(b.cq, &wc));
+	CT_EXPECT_EQ(ibv_dereg_mr(t->b.mr), EBUSY);
+	CT_ASSERT_EQ(world_rdma(&t->a, IBV_WR_RDMA_WRITE, 0, 50, &t->to, 100), 0);
+	CT_EXPECT_EQ(world_status(t->a.cq), IBV_WC_SUCCESS);
+	CT_ASSERT_EQ(world_recv(&t->b, 1, 0, 8), 0);
+	wr.invalidate_rkey = t->to.rkey;
+	CT_ASSERT_EQ(ibv_post_send(t->a.qp, &wr, &bad), 0);
+	CT_ASSERT_TRUE(world_wait(t->b.cq, &wc));
 	CT_EXPECT_EQ(wc.wc_flags, IBV_WC_WITH_INV);
-	CT_EXPECT_EQ(wc.invalidated_rkey, to.rkey);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_SUCCESS);
-	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 50, &to, 100), 0);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_REM_ACCESS_ERR);
+	CT_EXPECT_EQ(wc.invalidated_rkey, t->to.rkey);
+	CT_EXPECT_EQ(world_status(t->a.cq), IBV_WC_SUCCESS);
+	CT_ASSERT_EQ(world_rdma(&t->a, IBV_WR_RDMA_WRITE, 0, 50, &t->to, 100), 0);
+	CT_EXPECT_EQ(world_status(t->a.cq), IBV_WC_REM_ACCESS_ERR);
 	CT_EXPECT_EQ(ibv_dealloc_mw(mw), 0);
-	world_pair_close(&a, &b);
 }
 
 /* Programs add to the key's tag (ibv_inc_rkey), and may come to zero: zero is no key. */
-CT_TEST(mw, no_window_is_in_the_place_that_a_key_of_zero_names)
+CT_TEST_F(mw, no_window_is_in_the_place_that_a_key_of_zero_names)
 {
 	enum { COUNT = 1500 };
 	static struct ibv_mw *mw[COUNT];
-	struct end end;
-	unsigned int i;
 
-	CT_ASSERT_TRUE(world_open(&end, IBV_QPT_RC, false));
-	for (i = 0; i < COUNT; i++) {
-		mw[i] = ibv_alloc_mw(end.pd, IBV_MW_TYPE_2);
+	for (unsigned int i = 0; i < COUNT; i++) {
+		mw[i] = ibv_alloc_mw(t->a.pd, IBV_MW_TYPE_2);
 		CT_ASSERT_NE(mw[i], NULL);
 		CT_EXPECT_NE(mw[i]->rkey >> 8, 0);
 	}
-	for (i = 0; i < COUNT; i++)
+	for (unsigned int i = 0; i < COUNT; i++)
 		CT_EXPECT_EQ(ibv_dealloc_mw(mw[i]), 0);
-	world_close(&end);
 }
 
 /* Which status a bind with these rights has, on a region with all. */
 static int bind_status(unsigned int access)
 {
 	struct ibv_mw *mw;
-	struct end a, b;
+	struct pair p;
 	int status = -1;
 
-	if (!world_pair(&a, &b))
-		return -1;
-	mw = ibv_alloc_mw(b.pd, IBV_MW_TYPE_2);
-	if (mw && !bind(&b, mw, ibv_inc_rkey(mw->rkey), 0, 8, access))
-		status = world_status(b.cq);
+	pair_open(&p);
+	mw = ibv_alloc_mw(p.b.pd, IBV_MW_TYPE_2);
+	if (mw && !bind(&p.b, mw, ibv_inc_rkey(mw->rkey), 0, 8, access))
+		status = world_status(p.b.cq);
 	if (mw)
 		ibv_dealloc_mw(mw);
-	world_pair_close(&a, &b);
+	pair_close(&p);
 	return status;
 }
 
 CT_TEST(mw, rights_of_a_window_may_be_those_of_a_region)
 {
-	CT_EXPECT_EQ(bind_status(0), IBV_WC_SUCCESS);
-	CT_EXPECT_EQ(bind_status(IBV_ACCESS_LOCAL_WRITE), IBV_WC_SUCCESS);
-	CT_EXPECT_EQ(bind_status(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-				 IBV_ACCESS_MW_BIND | IBV_ACCESS_RELAXED_ORDERING),
-		     IBV_WC_SUCCESS);
-	CT_EXPECT_EQ(bind_status(IBV_ACCESS_HUGETLB), IBV_WC_MW_BIND_ERR);
-	CT_EXPECT_EQ(bind_status(IBV_ACCESS_ON_DEMAND), IBV_WC_MW_BIND_ERR);
+	static const struct {
+		unsigned int access;
+		int status;
+	} rows[] = {
+		{0, IBV_WC_SUCCESS},
+		{IBV_ACCESS_LOCAL_WRITE, IBV_WC_SUCCESS},
+		{IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_MW_BIND |
+			 IBV_ACCESS_RELAXED_ORDERING,
+		 IBV_WC_SUCCESS},
+		{IBV_ACCESS_HUGETLB, IBV_WC_MW_BIND_ERR},
+		{IBV_ACCESS_ON_DEMAND, IBV_WC_MW_BIND_ERR},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		CT_NOTE("rights %#x", rows[i].access);
+		CT_EXPECT_EQ(bind_status(rows[i].access), rows[i].status);
+	}
 }
 
-CT_TEST(mw, local_right_of_a_window_grants_nothing_to_peers)
+CT_TEST_F(mw, local_right_of_a_window_grants_nothing_to_peers)
 {
-	struct address to;
-	struct ibv_mw *mw;
-	struct end a, b;
+	struct ibv_mw *mw = ibv_alloc_mw(t->b.pd, IBV_MW_TYPE_2);
 
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	mw = ibv_alloc_mw(b.pd, IBV_MW_TYPE_2);
 	CT_ASSERT_NE(mw, NULL);
-	to = world_address(&b);
-	to.rkey = ibv_inc_rkey(mw->rkey);
-	CT_ASSERT_EQ(bind(&b, mw, to.rkey, 0, 64, IBV_ACCESS_LOCAL_WRITE), 0);
-	CT_EXPECT_EQ(world_status(b.cq), IBV_WC_SUCCESS);
-	CT_ASSERT_EQ(world_rdma(&a, IBV_WR_RDMA_WRITE, 0, 8, &to, 0), 0);
-	CT_EXPECT_EQ(world_status(a.cq), IBV_WC_REM_ACCESS_ERR);
+	t->to.rkey = ibv_inc_rkey(mw->rkey);
+	CT_ASSERT_EQ(bind(&t->b, mw, t->to.rkey, 0, 64, IBV_ACCESS_LOCAL_WRITE), 0);
+	CT_EXPECT_EQ(world_status(t->b.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(pair_write(t), IBV_WC_REM_ACCESS_ERR);
 	CT_EXPECT_EQ(ibv_dealloc_mw(mw), 0);
-	world_pair_close(&a, &b);
 }
 
-CT_TEST(mw, bind_is_checked)
+CT_TEST_F(mw, bind_is_checked)
 {
 	struct ibv_mw *mw;
-	struct end a, b;
 
-	CT_ASSERT_TRUE(world_pair(&a, &b));
-	CT_EXPECT_EQ(ibv_alloc_mw(b.pd, IBV_MW_TYPE_1), NULL);
-	CT_EXPECT_EQ(errno, EOPNOTSUPP);
-	mw = ibv_alloc_mw(b.pd, IBV_MW_TYPE_2);
+	EXPECT_ERRNO(ibv_alloc_mw(t->b.pd, IBV_MW_TYPE_1), NULL, EOPNOTSUPP);
+	mw = ibv_alloc_mw(t->b.pd, IBV_MW_TYPE_2);
 	CT_ASSERT_NE(mw, NULL);
 	/* The tag must change. */
-	CT_ASSERT_EQ(bind(&b, mw, mw->rkey, 0, 8, IBV_ACCESS_REMOTE_READ), 0);
-	CT_EXPECT_EQ(world_status(b.cq), IBV_WC_MW_BIND_ERR);
+	CT_ASSERT_EQ(bind(&t->b, mw, mw->rkey, 0, 8, IBV_ACCESS_REMOTE_READ), 0);
+	CT_EXPECT_EQ(world_status(t->b.cq), IBV_WC_MW_BIND_ERR);
 	CT_EXPECT_EQ(ibv_dealloc_mw(mw), 0);
-	world_pair_close(&a, &b);
 }

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
-#include <stdio.h>
 #include "../world.h"
 
 /* Names in a loaded library's dynamic symbol table, called one after the other. */
