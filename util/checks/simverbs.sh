@@ -6,11 +6,11 @@ suite_simverbs() {
 	local suite=simverbs part='' needs=unit name long=()
 	local test=("$top/util/simverbs/test-simverbs" --strict --except pverbs-functional)
 
-	# Each program on one kind of link, and ib_send_bw on all; power failures of two kinds of memory by three methods; what sanitizers and
+	# Each program on one kind of link, ib_send_bw on all and pyverbs on two; power failures of two kinds of memory by three methods; what sanitizers and
 	# valgrind see in one of four operations. Subnet administration is in the suite multicast.
 	for name in power-{dmp-nothing,dmp-read,dmp-ddio,mhp-nothing,mhp-relaxed,wsp} mckey- kills group-data sa- fork-{write,read,add} \
 		ib_{send_lat,write_lat,write_bw,read_lat,atomic_lat}-r ib_read_bw libfabric-verbs-msg- denied-ib copy-thread-ib_{write,read,atomic} \
-		ucx-ud valgrind-{write,read,add,ibv} sanitize-thread sanitize-address,undefined-{write,read,add}; do
+		ucx-ud pyverbs-roce valgrind-{write,read,add,ibv} sanitize-thread sanitize-address,undefined-{write,read,add}; do
 		long+=(--except "$name")
 	done
 	counted simverbs-programs 900 "${test[@]}" --build "$top/build/unit" "${long[@]}"

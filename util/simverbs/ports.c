@@ -47,8 +47,9 @@ const struct svb_address *svb_port_address(const struct svb_port *port, uint32_t
 
 const struct svb_port *svb_port_of_ah(const struct ibv_ah_attr *ah)
 {
-	if (svb_self.settings.link != SVB_LINK_IB || !ah->dlid)
+	if (svb_self.settings.link != SVB_LINK_IB)
 		return ah->is_global ? svb_port_of_gid(&ah->grh.dgid) : NULL;
+	/* No port has the LID 0, which is reserved (IBA 4.1.3). */
 	return svb_port_by_index(ah->dlid - 1u);
 }
 

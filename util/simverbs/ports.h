@@ -6,8 +6,8 @@
 #include "settings/settings.h"
 
 /*
- * The port that a unicast address vector names, or NULL: by LID on InfiniBand, by GID
- * when it is global or on Ethernet.
+ * The port that a unicast address vector names, or NULL: by LID on InfiniBand, where a
+ * GRH changes nothing within the subnet, by GID on Ethernet.
  */
 const struct svb_port *svb_port_of_ah(const struct ibv_ah_attr *ah);
 const struct svb_port *svb_port_of_gid(const union ibv_gid *gid);

@@ -391,7 +391,7 @@ int world_reap(pid_t pid)
 
 bool world_swap(int fd, const struct address *mine, struct address *peer)
 {
-	return write(fd, mine, sizeof(*mine)) == sizeof(*mine) &&
+	return send(fd, mine, sizeof(*mine), MSG_NOSIGNAL) == sizeof(*mine) &&
 	       recv(fd, peer, sizeof(*peer), MSG_WAITALL) == sizeof(*peer);
 }
 

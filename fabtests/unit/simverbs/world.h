@@ -27,7 +27,7 @@ struct address {
 	uint32_t qpn;
 	uint32_t rkey;
 	uint64_t memory;
-	uint32_t lid;  /* 0: the address is the GID */
+	uint32_t lid;  /* 0 on Ethernet: the address is the GID */
 	uint32_t zero; /* no byte between that says nothing */
 	union ibv_gid gid;
 };

@@ -269,6 +269,19 @@ SVB_API int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
 	return ret ? svb_cm_result(ret) : svb_cm_complete(svb_cm_id(id));
 }
 
+/* On InfiniBand the SA knows the path, which nothing reaches from a port that is down. */
+static int svb_cm_find_route(struct svb_cm_id *id)
+{
+	if (svb_self.settings.link == SVB_LINK_IB && svb_port_down(id->port->index))
+		return svb_cm_report(id, RDMA_CM_EVENT_ROUTE_ERROR, -ETIMEDOUT) ? 0
+										: ENOMEM;
+	svb_cm_fill_path(id);
+	if (!svb_cm_report(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0))
+		return ENOMEM;
+	id->state = SVB_CM_ROUTE;
+	return 0;
+}
+
 SVB_API int rdma_resolve_route(struct rdma_cm_id *cm_id, int timeout_ms)
 {
 	struct svb_cm_id *id = svb_cm_id(cm_id);
@@ -276,10 +289,7 @@ SVB_API int rdma_resolve_route(struct rdma_cm_id *cm_id, int timeout_ms)
 
 	svb_cm_lock();
 	if (id->state == SVB_CM_ADDR) {
-		svb_cm_fill_path(id);
-		ret = svb_cm_report(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0) ? 0 : ENOMEM;
-		if (!ret)
-			id->state = SVB_CM_ROUTE;
+		ret = svb_cm_find_route(id);
 	}
 	svb_cm_unlock();
 	return ret ? svb_cm_result(ret) : svb_cm_complete(id);

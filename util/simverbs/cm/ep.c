@@ -234,20 +234,21 @@ static int svb_info_ib(struct rdma_addrinfo *info, const char *node, const char 
 	return 0;
 }
 
-/* Without a name: the addresses that the hints have. */
+/* Without a name: what the hints have, either address or both, and nothing else, as
+ * librdmacm does. */
 static int svb_info_of_hints(struct rdma_addrinfo *info,
 			     const struct rdma_addrinfo *hints)
 {
-	bool passive = hints->ai_flags & RAI_PASSIVE;
-	struct addrinfo found = {
-		.ai_addr = passive ? hints->ai_src_addr : hints->ai_dst_addr,
-		.ai_addrlen = passive ? hints->ai_src_len : hints->ai_dst_len,
-	};
-
-	if (!found.ai_addr)
-		return EINVAL;
-	found.ai_family = found.ai_addr->sa_family;
-	return svb_info_fill(info, &found, hints) ? 0 : ENOMEM;
+	info->ai_flags = hints->ai_flags;
+	info->ai_family = hints->ai_family;
+	info->ai_qp_type = hints->ai_qp_type;
+	info->ai_port_space = hints->ai_port_space;
+	return svb_info_copy(&info->ai_dst_addr, &info->ai_dst_len, hints->ai_dst_addr,
+			     hints->ai_dst_len) &&
+			       svb_info_copy(&info->ai_src_addr, &info->ai_src_len,
+					     hints->ai_src_addr, hints->ai_src_len)
+		       ? 0
+		       : ENOMEM;
 }
 
 /* The errno that librdmacm makes of an answer of getaddrinfo. */

@@ -132,8 +132,10 @@ static int svb_mcast_report(struct svb_cm_id *id, struct svb_cm_mcast *mcast,
 	struct svb_cm_event *event;
 	int err;
 
-	/* ib_sa_get_mcmember_rec, before the SA is asked. */
-	if (svb_self.settings.link == SVB_LINK_IB && !svb_mcast_wish(id, &wish))
+	/* ib_sa_get_mcmember_rec, before the SA is asked. While the port is down IPoIB
+	 * has left the broadcast group (ipoib_ib_dev_down). */
+	if (svb_self.settings.link == SVB_LINK_IB &&
+	    (svb_port_down(id->port->index) || !svb_mcast_wish(id, &wish)))
 		return EADDRNOTAVAIL;
 	if (rule && rule->fate == SVB_JOIN_NEVER)
 		return 0;

@@ -95,26 +95,35 @@ static void svb_copy(const struct svb_span *to, const struct svb_span *from)
 	}
 }
 
-static void svb_forbidden(const struct svb_seg *seg, int err)
+static void svb_forbidden(const struct svb_seg *seg, pid_t pid, int err)
 {
+	const char *then = svb_self.settings.copy == SVB_COPY_DIRECT
+				   ? "its memory is out of reach"
+				   : "a thread of it copies instead, which is slower";
 	static bool said;
 
-	if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+	if (__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+		return;
+	if (pid)
 		fprintf(stderr,
 			"simverbs: process_vm_writev(2) to process %u fails (%s): %s; "
 			"allow it by kernel.yama.ptrace_scope below 2, in a container "
 			"by CAP_SYS_PTRACE or a seccomp profile with it\n",
-			seg->pid, strerror(err),
-			svb_self.settings.copy == SVB_COPY_DIRECT
-				? "its memory is out of reach"
-				: "a thread of it copies instead, which is slower");
+			seg->pid, strerror(err), then);
+	else
+		fprintf(stderr,
+			"simverbs: process %u runs in another PID namespace, out of "
+			"reach "
+			"of process_vm_writev(2): %s; start both processes in one PID "
+			"namespace\n",
+			seg->pid, then);
 }
 
 /* One call moves at most 2 GiB, and what a fault cut short is tried again from there. */
 static int svb_transfer(struct svb_span *own, struct svb_span *other, bool write)
 {
 	struct svb_peer *peer = &svb_self.peer[other->seg->index % SVB_PROC_MAX];
-	pid_t pid = (pid_t)other->seg->pid;
+	pid_t pid = (pid_t)peer->pid;
 	ssize_t done;
 
 	if (peer->relayed || svb_self.settings.copy == SVB_COPY_THREAD)
@@ -126,8 +135,9 @@ static int svb_transfer(struct svb_span *own, struct svb_span *other, bool write
 			     : process_vm_readv(pid, own->iov, (unsigned long)own->count,
 						other->iov, (unsigned long)other->count,
 						0);
-		if (done < 0 && (errno == EPERM || errno == ENOSYS)) {
-			svb_forbidden(other->seg, errno);
+		/* No process has the number 0. */
+		if (done < 0 && (errno == EPERM || errno == ENOSYS || !pid)) {
+			svb_forbidden(other->seg, pid, errno);
 			if (svb_self.settings.copy == SVB_COPY_DIRECT)
 				return EPERM;
 			peer->relayed = true;

@@ -350,14 +350,14 @@ static int svb_service_look_at(uint32_t token)
 	return 0;
 }
 
-/* Mutex held. */
+/* Mutex held. pid: its number here, 0: it has none. */
 static int svb_service_add_peer(uint32_t token, pid_t pid)
 {
 	int fd = svb_life_watch(svb_token_index(token)), ret;
 
 	/* valgrind does not know the call, and says so each time. */
 	errno = ENOSYS;
-	if (fd < 0 && !svb_self.valgrind)
+	if (fd < 0 && pid && !svb_self.valgrind)
 		fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (fd < 0 && errno != ENOSYS)
 		return errno;
@@ -383,7 +383,7 @@ int svb_service_watch_peer(uint32_t index)
 	if (!ret && svb_service.runs &&
 	    !(svb_service.peers[index / 32] >> index % 32 & 1)) {
 		ret = svb_service_add_peer(svb_token(index, entry->generation),
-					   (pid_t)entry->pid);
+					   (pid_t)svb_registry_pid(index));
 		if (!ret)
 			svb_service.peers[index / 32] |= 1u << index % 32;
 	}

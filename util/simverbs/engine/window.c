@@ -2,10 +2,13 @@
 /* Memory windows: binding and invalidation by work requests. */
 #include "engine.h"
 
+/* Kernel: RXE_ACCESS_SUPPORTED_MW. Local rights and optional ones change nothing. */
 #define SVB_MW_ACCESS                                                   \
-	((uint32_t)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |  \
-		    IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED) | \
-	 SVB_ACCESS_FLUSH_GLOBAL | SVB_ACCESS_FLUSH_PERSISTENT)
+	((uint32_t)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |  \
+		    IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | \
+		    IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED) |       \
+	 SVB_ACCESS_FLUSH_GLOBAL | SVB_ACCESS_FLUSH_PERSISTENT |        \
+	 (uint32_t)IBV_ACCESS_OPTIONAL_RANGE)
 
 void svb_mw_unbind(struct svb_seg *seg, struct svb_mr_sh *mw)
 {

@@ -44,27 +44,31 @@ void svb_model_arm(void)
 	sigaction(SIGPWR, &action, NULL);
 }
 
-static uint32_t svb_pid_of(uint32_t token)
+/* No signal reaches a process of another PID namespace: its service thread finds that the
+ * machine is off, and ends it. */
+static void svb_signal_far(uint32_t token)
 {
-	const struct svb_entry *entry = &svb_self.registry->entry[svb_token_index(token)];
+	struct svb_seg *seg = svb_seg_of(svb_token_index(token));
 
-	return svb_registry_alive(token) ? entry->pid : 0;
+	if (seg)
+		svb_engine_wake(seg);
 }
 
-/* How many others on the machine live, after a signal to each. */
+/* How many others on the machine live and get signals, after a signal to each. */
 static uint32_t svb_signal_users(const struct svb_shared *shared, int signal)
 {
-	uint32_t i, pid, count = 0;
+	uint32_t i, pid, token, count = 0;
 
 	for (i = 0; i < SVB_MEDIUM_USERS; i++) {
-		if (!shared->user[i] || shared->user[i] == svb_lock_token)
+		token = shared->user[i];
+		if (!token || token == svb_lock_token || !svb_registry_alive(token))
 			continue;
-		pid = svb_pid_of(shared->user[i]);
-		if (!pid)
-			continue;
-		count++;
-		if (signal)
+		pid = svb_registry_pid(svb_token_index(token));
+		count += pid != 0;
+		if (signal && pid)
 			kill((pid_t)pid, signal);
+		else if (signal)
+			svb_signal_far(token);
 	}
 	return count;
 }

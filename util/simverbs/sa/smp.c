@@ -2,6 +2,7 @@
 /* Subnet management of a port (IBA 14.2): what can be asked, nothing can be set. */
 #include <string.h>
 #include "parts.h"
+#include "verbs/verbs.h"
 
 static const struct svb_device_settings *svb_smp_device(const struct svb_port *port)
 {
@@ -39,6 +40,7 @@ void svb_fill_node_description(uint8_t *at, const struct svb_port *port)
 void svb_fill_port_info(uint8_t *at, const struct svb_port *port)
 {
 	const uint8_t mtu = (uint8_t)svb_self.settings.mtu;
+	const bool down = svb_port_down(port->index);
 
 	svb_mad_put(at, 8, 8, 0xfe80ull << 48);
 	svb_mad_put(at, 16, 2, port->lid);
@@ -48,8 +50,9 @@ void svb_fill_port_info(uint8_t *at, const struct svb_port *port)
 	at[28] = (uint8_t)(port->index % SVB_MAX_PORTS + 1);
 	at[29] = at[30] = 3; /* 1X and 4X */
 	at[31] = 2;	     /* 4X */
-	at[32] = 7 << 4 | 4; /* up to 10 Gb/s a lane; active */
-	at[33] = 5 << 4 | 2; /* LinkUp; polling by default */
+	/* Up to 10 Gb/s a lane, down or active; polling or LinkUp, polling by default. */
+	at[32] = (uint8_t)(7 << 4 | (down ? 1 : 4));
+	at[33] = (uint8_t)((down ? 2 : 5) << 4 | 2);
 	at[35] = 4 << 4 | 7;
 	at[36] = (uint8_t)(mtu << 4);
 	at[37] = 1 << 4; /* one data VL */

@@ -7,9 +7,8 @@
 #include "self.h"
 
 #define SVB_PAGE 4096ull
-/* Bytes of a segment that are mapped under valgrind, which has room for few large ones.
- */
-#define SVB_VALGRIND_SIZE (512ull << 20)
+/* Bytes of a segment that are mapped where there is room for few large ones. */
+#define SVB_NARROW_SIZE (512ull << 20)
 
 /* Where a table lies, and how it grows. */
 struct svb_table_place {
@@ -27,7 +26,7 @@ extern pthread_mutex_t svb_seg_mutex;
 /* Bytes of a segment that are mapped. */
 static inline uint64_t svb_seg_span(void)
 {
-	return svb_self.valgrind ? SVB_VALGRIND_SIZE : SVB_SEG_SIZE;
+	return svb_self.narrow ? SVB_NARROW_SIZE : SVB_SEG_SIZE;
 }
 
 /* Puts memory behind a range of the own file. Returns 0 or an errno. */

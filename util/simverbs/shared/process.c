@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "shared.h"
@@ -17,6 +18,7 @@ struct svb_self svb_self = {
 	.dir_fd = -1,
 	.ring_fd = -1,
 	.life_fd = -1,
+	.registry_fd = -1,
 };
 
 #define SVB_PARTS_END (svb_parts + SVB_PARTS)
@@ -81,6 +83,7 @@ static void svb_forked(void)
 	if (!svb_self.joined)
 		return;
 	svb_life_end();
+	svb_registry_close();
 	for (part = svb_parts; part < SVB_PARTS_END; part++)
 		if (part->forget)
 			part->forget();
@@ -109,12 +112,24 @@ static void __attribute__((destructor)) svb_leave(void)
 	svb_life_end();
 }
 
+/* Less address space than all processes' segments take? */
+static bool svb_space_limited(void)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_AS, &limit) &&
+	       limit.rlim_cur < SVB_PROC_MAX * SVB_SEG_SIZE;
+}
+
 static int svb_join_locked(void)
 {
 	static bool registered;
 	int ret;
 
 	svb_self.valgrind = svb_vg_runs();
+	/* Mappings of other processes' segments stay, also in the child of a fork. */
+	if (!svb_self.registry)
+		svb_self.narrow = svb_self.valgrind || svb_space_limited();
 	if (svb_self.ring_fd < 0)
 		svb_self.ring_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (svb_self.ring_fd < 0)
@@ -179,11 +194,16 @@ static int svb_join_above(void)
 static void svb_join_said(int err)
 {
 	static int said;
+	const char *why = "";
 
+	if (err == ENOMEM)
+		why = svb_self.narrow ? " (is its file system full, or the limit of the "
+					"address space, ulimit -v, below 1 GB?)"
+				      : " (is its file system full?)";
 	if (err && err != said)
 		fprintf(stderr, "simverbs: no devices, because of %s: %s%s\n",
 			*svb_self.dir ? svb_self.dir : "SIMVERBS_DIR", strerror(err),
-			err == ENOMEM ? " (is its file system full?)" : "");
+			why);
 	said = err;
 }
 

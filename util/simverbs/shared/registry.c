@@ -49,13 +49,36 @@ uint64_t svb_start_time(pid_t pid)
 	return svb_stat(pid, &state);
 }
 
-/* A zombie has lost its memory and will never answer: dead. */
-static bool svb_entry_lives(const struct svb_entry *entry)
+/*
+ * Is the process of an entry alive, by its number? A zombie has lost its memory and will
+ * never answer: dead. Holds within one PID namespace; used for other versions only.
+ */
+static bool svb_entry_runs(const struct svb_entry *entry)
 {
 	char state;
 	uint64_t start = svb_stat((pid_t)svb_get(entry->pid), &state);
 
 	return start == entry->start_time && start && state != 'Z' && state != 'X';
+}
+
+/* The lock of an entry: the byte of the file at its index. */
+static struct flock svb_entry_lock(uint32_t index)
+{
+	return (struct flock){
+		.l_type = F_WRLCK,
+		.l_whence = SEEK_SET,
+		.l_start = (off_t)index,
+		.l_len = 1,
+	};
+}
+
+/* Does another process hold the lock of the entry? Unlike its number, that is the same in
+ * every PID namespace. Where the system does not tell, it does. */
+static bool svb_entry_held(int fd, uint32_t index)
+{
+	struct flock lock = svb_entry_lock(index);
+
+	return fcntl(fd, F_GETLK, &lock) || lock.l_type != F_UNLCK;
 }
 
 bool svb_registry_alive(uint32_t token)
@@ -65,7 +88,27 @@ bool svb_registry_alive(uint32_t token)
 	if (!__atomic_load_n(&entry->pid, __ATOMIC_ACQUIRE) ||
 	    svb_token(svb_token_index(token), entry->generation) != token)
 		return false;
-	return svb_entry_lives(entry);
+	/* The system does not report a lock to its holder. */
+	return token == svb_token(svb_self.index, svb_self.generation) ||
+	       svb_entry_held(svb_self.registry_fd, svb_token_index(token));
+}
+
+uint32_t svb_registry_pid(uint32_t index)
+{
+	const struct svb_registry *registry = svb_self.registry;
+	uint32_t own = registry->pid_namespace[svb_self.index];
+
+	return own && registry->pid_namespace[index] == own
+		       ? svb_get(registry->entry[index].pid)
+		       : 0;
+}
+
+/* The inode of the PID namespace of this process; 0: unknown, as without /proc. */
+static uint32_t svb_pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) ? 0 : (uint32_t)st.st_ino;
 }
 
 void svb_registry_bury(uint32_t token)
@@ -117,21 +160,11 @@ static bool svb_is_self(uint32_t index)
 	return index == svb_self.index;
 }
 
-/*
- * With the registry locked, so that none begins now. One of another PID namespace that
- * shares the directory is found by its sign of life only.
- */
+/* With the registry locked, so that none begins now. */
 static bool svb_is_dead(uint32_t index)
 {
-	const struct svb_entry *entry = &svb_self.registry->entry[index];
-	int fd;
-
-	if (!svb_get(entry->pid))
-		return true;
-	fd = svb_entry_lives(entry) ? -1 : svb_life_watch(index);
-	if (fd >= 0)
-		close(fd);
-	return fd < 0 && !svb_entry_lives(entry);
+	return !svb_get(svb_self.registry->entry[index].pid) ||
+	       !svb_entry_held(svb_self.registry_fd, index);
 }
 
 static int svb_dir_refuse(int err)
@@ -175,12 +208,13 @@ static int svb_dir_open(void)
 
 /* What another version left, if nobody of it lives: entries have always been like these.
  */
-static bool svb_registry_renew(struct svb_registry *registry)
+static bool svb_registry_renew(struct svb_registry *registry, int fd)
 {
 	uint32_t i;
 
 	for (i = 1; i < SVB_PROC_MAX; i++)
-		if (registry->entry[i].pid && svb_entry_lives(&registry->entry[i]))
+		if (registry->entry[i].pid &&
+		    (svb_entry_held(fd, i) || svb_entry_runs(&registry->entry[i])))
 			return false;
 	memset(registry, 0, sizeof(*registry));
 	registry->abi = SVB_ABI;
@@ -209,7 +243,7 @@ static int svb_registry_map(int fd)
 	svb_self.registry = registry;
 	if (registry->magic == SVB_MAGIC && registry->abi == SVB_ABI)
 		return 0;
-	if (svb_registry_renew(registry))
+	if (svb_registry_renew(registry, fd))
 		return 0;
 	fprintf(stderr,
 		"simverbs: processes of another version of simverbs use %s: end them, or "
@@ -239,12 +273,8 @@ static int svb_entry_claim(void)
 	struct svb_registry *registry = svb_self.registry;
 	uint32_t at = registry->highest, i;
 	struct svb_entry *entry;
+	struct flock lock;
 
-	/* What this process ran before it ran this program. */
-	for (i = 1; i < SVB_PROC_MAX; i++)
-		if (registry->entry[i].pid == (uint32_t)getpid() &&
-		    registry->entry[i].start_time == svb_start_time(getpid()))
-			__atomic_store_n(&registry->entry[i].pid, 0, __ATOMIC_RELEASE);
 	for (i = 1; i < SVB_PROC_MAX; i++) {
 		at = at % (SVB_PROC_MAX - 1) + 1;
 		entry = &registry->entry[at];
@@ -256,9 +286,13 @@ static int svb_entry_claim(void)
 	/* What killed processes left, and whoever had this entry. */
 	svb_bury_dead();
 	svb_remove_files(svb_is_dead);
+	lock = svb_entry_lock(at);
+	if (fcntl(svb_self.registry_fd, F_SETLK, &lock))
+		return errno;
 	entry->generation = (entry->generation + 1) & ((1u << (32 - SVB_PROC_BITS)) - 1);
 	entry->generation += !entry->generation;
 	entry->start_time = svb_start_time(getpid());
+	registry->pid_namespace[at] = svb_pid_namespace();
 	svb_self.index = at;
 	svb_self.generation = entry->generation;
 	svb_lock_token = svb_token(at, entry->generation);
@@ -274,7 +308,8 @@ int svb_registry_join(void)
 	ret = svb_self.dir_fd < 0 ? svb_dir_open() : 0;
 	if (ret)
 		return ret;
-	/* Opened anew each time: the child of a fork would share its parent's lock. */
+	/* Opened again by the child of a fork, which would share its parent's flock(2).
+	 */
 	fd = openat(svb_self.dir_fd, "registry",
 		    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
@@ -283,12 +318,21 @@ int svb_registry_join(void)
 		;
 	if (!ret && !svb_self.registry)
 		ret = svb_registry_map(fd);
+	svb_self.registry_fd = fd;
 	if (!ret)
 		ret = svb_entry_claim();
 	/* Closing is not enough: the mapping keeps the file open. */
 	flock(fd, LOCK_UN);
-	close(fd);
+	if (ret)
+		svb_registry_close();
 	return ret;
+}
+
+void svb_registry_close(void)
+{
+	if (svb_self.registry_fd >= 0)
+		close(svb_self.registry_fd);
+	svb_self.registry_fd = -1;
 }
 
 void svb_registry_leave(void)
@@ -298,4 +342,5 @@ void svb_registry_leave(void)
 	svb_remove_files(svb_is_self);
 	if (entry->generation == svb_self.generation)
 		__atomic_store_n(&entry->pid, 0, __ATOMIC_RELEASE);
+	svb_registry_close();
 }

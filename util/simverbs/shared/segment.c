@@ -118,6 +118,20 @@ void svb_seg_detach(void)
 	svb_self.seg = NULL;
 }
 
+/* The process stays out of reach, and requests to it unanswered. */
+static struct svb_seg *svb_seg_no_room(uint32_t index)
+{
+	static bool said;
+
+	if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+		fprintf(stderr,
+			"simverbs: no address space for the %llu MiB that reach process "
+			"%u: raise ulimit -v\n",
+			(unsigned long long)svb_seg_span() >> 20,
+			svb_self.registry->entry[index].pid);
+	return NULL;
+}
+
 /*
  * Maps the segment of a process over that of the one which had the index before: nobody
  * can be using it for anything that matters.
@@ -142,11 +156,12 @@ static struct svb_seg *svb_seg_map(uint32_t index, uint32_t generation)
 			     0);
 	close(fd);
 	if (seg == MAP_FAILED)
-		return NULL;
+		return size == (off_t)SVB_SEG_SIZE ? svb_seg_no_room(index) : NULL;
 	if (!peer->seg)
 		madvise(seg, svb_seg_span(), MADV_DONTDUMP);
 	svb_seg_hide(seg);
 	peer->relayed = false;
+	peer->pid = svb_registry_pid(index);
 	memset(peer->shown, 0, sizeof(peer->shown));
 	peer->shown_heap = 0;
 	__atomic_store_n(&peer->seg, seg, __ATOMIC_RELEASE);
@@ -159,7 +174,7 @@ static struct svb_seg *svb_seg_map(uint32_t index, uint32_t generation)
 	return seg;
 }
 
-/* Is all that a peer uses mapped? Only valgrind maps less than there can be. */
+/* Is all that a peer uses mapped? Narrow mappings have less than there can be. */
 static bool svb_seg_fits(struct svb_seg *seg)
 {
 	static bool said;
@@ -169,7 +184,8 @@ static bool svb_seg_fits(struct svb_seg *seg)
 	if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
 		fprintf(stderr,
 			"simverbs: process %u has too many or too large queues for one "
-			"under valgrind to reach it\n",
+			"under valgrind, or with a limit of its address space (ulimit "
+			"-v), to reach it\n",
 			seg->pid);
 	return false;
 }
@@ -189,13 +205,13 @@ struct svb_seg *svb_seg_of(uint32_t index)
 		return NULL;
 	if (svb_likely(__atomic_load_n(&peer->generation, __ATOMIC_ACQUIRE) ==
 			       entry->generation &&
-		       !svb_self.valgrind))
+		       !svb_self.narrow))
 		return __atomic_load_n(&peer->seg, __ATOMIC_ACQUIRE);
 	pthread_mutex_lock(&svb_seg_mutex);
 	seg = peer->generation == entry->generation
 		      ? peer->seg
 		      : svb_seg_map(index, entry->generation);
-	if (seg && svb_self.valgrind && !svb_seg_fits(seg))
+	if (seg && svb_self.narrow && !svb_seg_fits(seg))
 		seg = NULL;
 	if (seg)
 		svb_seg_show(seg, peer->shown, &peer->shown_heap);

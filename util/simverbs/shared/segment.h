@@ -16,7 +16,7 @@
 #include "settings/settings.h"
 
 #define SVB_MAGIC 0x62767331u
-#define SVB_ABI 6u
+#define SVB_ABI 7u
 #define SVB_SEG_SIZE (4ull << 30)
 
 /* A queue pair's number is its process' index and its slot there (SVB_QP_BITS). */

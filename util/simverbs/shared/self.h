@@ -17,6 +17,7 @@ struct svb_srq;
 struct svb_peer {
 	struct svb_seg *seg;
 	uint32_t generation; /* whose segment that is */
+	uint32_t pid;	     /* svb_registry_pid */
 	bool relayed;	     /* its memory is out of reach: engine/relay.h */
 	/* Of the segment, what valgrind was last told is in use. */
 	uint32_t shown[SVB_TABLES];
@@ -35,13 +36,17 @@ struct svb_self {
 	bool unreliable; /* datagrams have fates: engine/ud.h */
 	bool iwarp;	 /* the link layer is: engine/iwarp.c */
 	bool valgrind;	 /* runs under it: vg.h */
+	/* The address space has no room for whole segments: under valgrind, and where it
+	 * is limited (RLIMIT_AS). */
+	bool narrow;
 	/* A machine is modelled, ours or a peer's: what runs queues in the engine's
 	 * place. NULL: none is. */
 	const struct svb_detour *model;
 	int dir_fd;
 	int seg_fd;
-	int ring_fd; /* rings bells */
-	int life_fd; /* svb_life_open */
+	int ring_fd;	 /* rings bells */
+	int life_fd;	 /* svb_life_open */
+	int registry_fd; /* holds the lock of this process: registry.h */
 	char dir[80];
 	struct svb_registry *registry;
 	struct svb_peer peer[SVB_PROC_MAX];

@@ -62,6 +62,38 @@ static void svb_sysfs_gid(FILE *tree, const char *port_path, const struct svb_po
 	svb_sysfs_add(tree, path, "%s", address->ifname);
 }
 
+/* Has an address before that one the same interface? */
+static bool svb_sysfs_listed(const struct svb_port *port, uint32_t address)
+{
+	uint32_t i;
+
+	for (i = 0; i < address; i++)
+		if (!strcmp(port->address[i].ifname, port->address[address].ifname))
+			return true;
+	return false;
+}
+
+/* The network interfaces of the device: those that have its addresses. */
+static void svb_sysfs_interfaces(FILE *tree, const char *device, uint32_t number,
+				 const struct svb_port *port)
+{
+	const struct svb_address *address;
+	char path[SVB_SYSFS_PATH];
+	uint32_t i;
+
+	for (i = 0; i < port->addresses; i++) {
+		address = &port->address[i];
+		if (!*address->ifname || svb_sysfs_listed(port, i))
+			continue;
+		snprintf(path, sizeof(path), "infiniband/%.64s/device/net/%s/ifindex",
+			 device, address->ifname);
+		svb_sysfs_add(tree, path, "%u", address->ifindex);
+		snprintf(path, sizeof(path), "infiniband/%.64s/device/net/%s/dev_port",
+			 device, address->ifname);
+		svb_sysfs_add(tree, path, "%u", number - 1);
+	}
+}
+
 static void svb_sysfs_port(FILE *tree, const char *device, uint32_t number,
 			   const struct svb_port *port)
 {
@@ -100,6 +132,7 @@ static void svb_sysfs_port(FILE *tree, const char *device, uint32_t number,
 	}
 	for (i = 0; i < svb_port_gids(port); i++)
 		svb_sysfs_gid(tree, prefix, port, (uint32_t)i);
+	svb_sysfs_interfaces(tree, device, number, port);
 }
 
 static void svb_sysfs_guid(FILE *tree, const char *device, const char *name,
@@ -302,7 +335,7 @@ static void svb_sysfs_refresh(const char *path, uint32_t port, enum svb_count wh
 	int fd, len;
 
 	/* Whoever reads the file meanwhile reads the old one. */
-	snprintf(other, sizeof(other), "%s.%d", path, (int)getpid());
+	snprintf(other, sizeof(other), "%s.%u", path, svb_self.index);
 	fd = open(other, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return;

@@ -5,6 +5,7 @@
  *
  *	sa_client statuses	every request of the table below
  *	sa_client create MGID	makes a group and stays a member
+ *	sa_client when MGID	the same, after a line of standard input
  *	sa_client get|set|delete MGID [KEY=VALUE...] [port]
  *				one request; port: of its own membership
  *	sa_client table		counts the groups of a table
@@ -325,6 +326,14 @@ static int create(const char *mgid)
 	return sa_tell(&request, NULL) < 0;
 }
 
+/* The port is open before, and its events arrive meanwhile. */
+static int create_when(const char *mgid)
+{
+	puts("ready");
+	fflush(stdout);
+	return getchar() == EOF ? 1 : create(mgid);
+}
+
 static int run(int argc, char **argv)
 {
 	const char *const what = argv[1], *const first = argc > 2 ? argv[2] : NULL;
@@ -341,6 +350,8 @@ static int run(int argc, char **argv)
 		return listen_for(atoi(first), argc > 3 ? (uint32_t)atoi(argv[3]) : 0);
 	if (!strcmp(what, "create") && first)
 		return create(first);
+	if (!strcmp(what, "when") && first)
+		return create_when(first);
 	return sa_words(argc - 1, argv + 1);
 }
 

@@ -80,6 +80,7 @@ SVB_API int umad_get_ca_portguids(const char *ca_name, __be64 *portguids, int ma
 static int svb_umad_port_fill(const struct svb_port *port, umad_port_t *to)
 {
 	const bool ib = svb_self.settings.link == SVB_LINK_IB;
+	const bool down = svb_port_down(port->index);
 	uint32_t i;
 
 	memset(to, 0, sizeof(*to));
@@ -87,8 +88,8 @@ static int svb_umad_port_fill(const struct svb_port *port, umad_port_t *to)
 	to->portnum = (int)(port->index % SVB_MAX_PORTS + 1);
 	to->base_lid = port->lid;
 	to->sm_lid = ib ? SVB_SM_LID : 0;
-	to->state = 4;	    /* active */
-	to->phys_state = 5; /* LinkUp */
+	to->state = down ? 1 : 4;      /* down, active */
+	to->phys_state = down ? 2 : 5; /* polling, LinkUp */
 	to->rate = 100;
 	to->capmask = htobe32(0x10000);
 	memcpy(&to->gid_prefix, port->gid[port->own_gid].raw, sizeof(to->gid_prefix));

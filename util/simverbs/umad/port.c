@@ -103,7 +103,7 @@ SVB_API int umad_open_port(const char *ca_name, int portnum)
 	const struct svb_port *where;
 	int fd;
 
-	if (svb_join())
+	if (svb_join() || svb_port_event_watch())
 		return -EIO;
 	where = svb_umad_find(ca_name, portnum);
 	/* Ethernet has no subnet administration. */

@@ -37,7 +37,7 @@ static int svb_umad_reporter(const struct svb_umad_port *port)
 
 static uint64_t svb_umad_reports(struct svb_umad_port *port)
 {
-	const int agent = svb_umad_reporter(port);
+	const int agent = svb_port_down(port->port->index) ? -1 : svb_umad_reporter(port);
 	struct svb_umad_msg msg = {.len = SVB_MAD_SIZE, .lid = SVB_SM_LID};
 	struct svb_report report;
 	uint8_t mad[SVB_MAD_SIZE];

@@ -64,13 +64,25 @@ static bool svb_umad_answered(struct svb_umad_port *port, struct svb_umad_msg *m
 	return svb_umad_queue(port, msg, answer);
 }
 
+/* One attempt, as svb_sa_answer. A directed route of no hops does not leave the node. */
+static size_t svb_umad_attempt(struct svb_umad_port *port, uint16_t lid,
+			       const uint8_t *mad, uint8_t **answer, uint32_t *late)
+{
+	const struct svb_sa_client client = {port->port, port->bell};
+	const bool directed = mad[SVB_MAD_CLASS] == SVB_CLASS_SMP_DIRECTED;
+
+	*answer = NULL;
+	*late = 0;
+	if (svb_port_down(port->port->index) && !directed)
+		return 0;
+	return svb_sa_answer(&client, directed ? 0 : lid, mad, answer, late);
+}
+
 /* Every attempt may be answered; the first answer within its time is the one. */
 static int svb_umad_ask(struct svb_umad_port *port, const ib_user_mad_t *umad,
 			const uint8_t *mad)
 {
-	const struct svb_sa_client client = {port->port, port->bell};
 	const uint16_t lid = ntohs(umad->addr.lid);
-	const bool directed = mad[SVB_MAD_CLASS] == SVB_CLASS_SMP_DIRECTED;
 	struct svb_umad_msg msg = {.agent = umad->agent_id, .lid = lid, .due = svb_now()};
 	uint32_t attempt, late;
 	uint8_t *answer;
@@ -78,7 +90,7 @@ static int svb_umad_ask(struct svb_umad_port *port, const ib_user_mad_t *umad,
 	size_t len;
 
 	for (attempt = 0; attempt <= umad->retries; attempt++) {
-		len = svb_sa_answer(&client, directed ? 0 : lid, mad, &answer, &late);
+		len = svb_umad_attempt(port, lid, mad, &answer, &late);
 		if (len && (!umad->timeout_ms || late < umad->timeout_ms)) {
 			msg.due += (uint64_t)late * 1000000;
 			ok = svb_umad_answered(port, &msg, answer, len);

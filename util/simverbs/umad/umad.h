@@ -5,6 +5,7 @@
 
 #include <infiniband/umad.h>
 #include "sa/sa.h"
+#include "verbs/verbs.h"
 
 #define SVB_UMAD_AGENTS UMAD_CA_MAX_AGENTS
 

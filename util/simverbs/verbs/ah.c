@@ -22,6 +22,8 @@ SVB_API struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr
 		errno = EINVAL;
 		return NULL;
 	}
+	if (svb_removed_ctx(pd->context))
+		return NULL;
 	ah = calloc(1, sizeof(*ah));
 	if (!ah)
 		return NULL;

@@ -290,6 +290,8 @@ SVB_API int ibv_resize_cq(struct ibv_cq *ibcq, int cqe)
 
 	if (cqe < 1 || (uint32_t)cqe > svb_self.settings.max_cqe)
 		return EINVAL;
+	if (svb_removed_ctx(ibcq->context))
+		return EIO;
 	ring = svb_cq_ring((uint32_t)cqe, &size);
 	if (!ring)
 		return ENOMEM;

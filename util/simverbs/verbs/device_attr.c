@@ -79,10 +79,13 @@ int svb_query_device_ex(struct ibv_context *ctx,
 			struct ibv_device_attr_ex *attr, size_t size)
 {
 	struct ibv_device_attr_ex full = {0};
+	int ret;
 
 	if (size < sizeof(full.orig_attr))
 		return EINVAL;
-	ibv_query_device(ctx, &full.orig_attr);
+	ret = ibv_query_device(ctx, &full.orig_attr);
+	if (ret)
+		return ret;
 	full.device_cap_flags_ex = full.orig_attr.device_cap_flags;
 	if (svb_self.settings.flush)
 		full.device_cap_flags_ex |= SVB_DEVICE_FLUSH_GLOBAL |
@@ -189,6 +192,8 @@ SVB_API int ibv_query_pkey(struct ibv_context *ctx, uint8_t num, int index, __be
 {
 	const struct svb_port *port = svb_port_of(ctx, num);
 
+	if (svb_removed_ctx(ctx))
+		return -1;
 	if (!port || index < 0 || (uint32_t)index >= port->pkeys) {
 		errno = EINVAL;
 		return -1;
@@ -202,6 +207,8 @@ SVB_API int ibv_get_pkey_index(struct ibv_context *ctx, uint8_t num, __be16 pkey
 	const struct svb_port *port = svb_port_of(ctx, num);
 	uint32_t i;
 
+	if (svb_removed_ctx(ctx))
+		return -1;
 	/* As libibverbs: the same value, not only the same partition. */
 	for (i = 0; port && i < port->pkeys; i++)
 		if (port->pkey[i] == be16toh(pkey))
@@ -231,6 +238,8 @@ SVB_API int _ibv_query_gid_ex(struct ibv_context *ctx, uint32_t num, uint32_t in
 	const struct svb_port *port = svb_port_of(ctx, num);
 	struct ibv_gid_entry full;
 
+	if (svb_removed_ctx(ctx))
+		return EIO;
 	if (!port || index >= svb_gid_places() || flags)
 		return EINVAL;
 	if (index >= svb_port_gids(port))
@@ -251,6 +260,8 @@ SVB_API ssize_t _ibv_query_gid_table(struct ibv_context *ctx,
 
 	if (flags || entry_size != sizeof(*entries))
 		return -EINVAL;
+	if (svb_removed_ctx(ctx))
+		return -EIO;
 	for (num = 1; (port = svb_port_of(ctx, num)); num++)
 		for (i = 0; i < svb_port_gids(port); i++) {
 			if (count == max_entries)
@@ -268,6 +279,8 @@ SVB_API int ibv_query_gid_type(struct ibv_context *ctx, uint8_t num, unsigned in
 {
 	const struct svb_port *port = svb_port_of(ctx, num);
 
+	if (svb_removed_ctx(ctx))
+		return -1;
 	if (!port || index >= svb_gid_places()) {
 		errno = EINVAL;
 		return -1;

@@ -48,6 +48,8 @@ SVB_API int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16
 
 	if (qp->qp_type != IBV_QPT_UD || !svb_gid_is_group(gid))
 		return EINVAL;
+	if (svb_removed_ctx(qp->context))
+		return EIO;
 	pthread_mutex_lock(&svb_self.mutex);
 	at = svb_mcast_find(qp->qp_num, gid, &found);
 	if (at)

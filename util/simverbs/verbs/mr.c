@@ -172,6 +172,8 @@ SVB_API int ibv_rereg_mr(struct ibv_mr *ibmr, int flags, struct ibv_pd *pd, void
 		errno = EBUSY;
 	if (errno)
 		return IBV_REREG_MR_ERR_INPUT;
+	if (svb_removed_ctx(ibmr->context))
+		return IBV_REREG_MR_ERR_CMD;
 	svb_mr_withdraw(mr);
 	if (moves) {
 		ibmr->addr = addr;

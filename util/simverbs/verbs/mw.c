@@ -14,6 +14,8 @@ struct ibv_mw *svb_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 		errno = type == IBV_MW_TYPE_1 ? EOPNOTSUPP : EINVAL;
 		return NULL;
 	}
+	if (svb_removed_ctx(pd->context))
+		return NULL;
 	mw = calloc(1, sizeof(*mw));
 	slot = mw ? svb_slot_alloc(SVB_TAB_MR) : -1;
 	if (slot < 0) {

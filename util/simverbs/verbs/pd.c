@@ -38,6 +38,8 @@ struct ibv_td *svb_alloc_td(struct ibv_context *ctx, struct ibv_td_init_attr *at
 		errno = EINVAL;
 		return NULL;
 	}
+	if (svb_removed_ctx(ctx))
+		return NULL;
 	td = calloc(1, sizeof(*td));
 	if (td)
 		td->context = ctx;
@@ -60,6 +62,8 @@ struct ibv_pd *svb_alloc_parent_domain(struct ibv_context *ctx,
 		errno = attr->comp_mask ? EOPNOTSUPP : EINVAL;
 		return NULL;
 	}
+	if (svb_removed_ctx(ctx))
+		return NULL;
 	pd = calloc(1, sizeof(*pd));
 	if (!pd)
 		return NULL;

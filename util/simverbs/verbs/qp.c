@@ -98,6 +98,7 @@ static void svb_qp_describe(struct svb_qp *qp, struct ibv_context *ctx,
 	qp->max_recv_sge = attr->cap.max_recv_sge;
 	qp->opcodes = svb_qp_opcodes(attr->qp_type);
 	crn_list_init(&qp->wire);
+	sh->state = svb_qp_idle();
 	sh->type = attr->qp_type;
 	sh->pd = attr->pd->handle;
 	sh->send_cq = qp->send_cq->slot;

@@ -165,6 +165,7 @@ static void svb_qp_entered(struct svb_qp *qp, enum ibv_qp_state from,
 	switch (to) {
 	case IBV_QPS_RESET:
 		svb_qp_reset(qp);
+		__atomic_store_n(&sh->state, svb_qp_idle(), __ATOMIC_RELEASE);
 		break;
 	case IBV_QPS_RTR:
 		if (qp->ibv.qp_type == IBV_QPT_RC && peer != svb_self.index)
@@ -270,6 +271,8 @@ SVB_API int ibv_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask
 {
 	struct svb_qp *qp = svb_qp(ibqp);
 
+	if (svb_removed_ctx(ibqp->context))
+		return EIO;
 	pthread_mutex_lock(&ibqp->mutex);
 	*attr = qp->sh->attr;
 	attr->qp_state = attr->cur_qp_state =

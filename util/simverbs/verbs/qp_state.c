@@ -70,6 +70,11 @@ static const struct svb_transition svb_transitions[SVB_STATES][SVB_STATES] = {
 	[IBV_QPS_ERR][IBV_QPS_ERR] = {true},
 };
 
+enum ibv_qp_state svb_qp_idle(void)
+{
+	return svb_self.iwarp ? IBV_QPS_INIT : IBV_QPS_RESET;
+}
+
 bool svb_qp_modify_ok(enum ibv_qp_state from, enum ibv_qp_state to, enum ibv_qp_type type,
 		      int mask)
 {

@@ -55,6 +55,8 @@ SVB_API int ibv_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int
 {
 	struct svb_srq_sh *sh = svb_srq(ibsrq)->sh;
 
+	if (svb_removed_ctx(ibsrq->context))
+		return EIO;
 	if (mask & IBV_SRQ_MAX_WR)
 		return EOPNOTSUPP;
 	if (mask & ~IBV_SRQ_LIMIT)
@@ -73,6 +75,8 @@ SVB_API int ibv_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr)
 {
 	struct svb_srq_sh *sh = svb_srq(ibsrq)->sh;
 
+	if (svb_removed_ctx(ibsrq->context))
+		return EIO;
 	attr->max_wr = sh->rq.limit;
 	attr->max_sge = sh->rq.max_sge;
 	attr->srq_limit = sh->limit_event;

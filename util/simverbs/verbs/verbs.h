@@ -56,6 +56,10 @@ void svb_async_port(struct svb_context *ctx, uint32_t port, enum ibv_event_type 
 bool svb_qp_modify_ok(enum ibv_qp_state from, enum ibv_qp_state to, enum ibv_qp_type type,
 		      int mask);
 
+/* verbs/qp_state.c: the state of a queue pair that was just made or reset. An RNIC knows
+ * one idle state, which drivers (siw, cxgb4) report as INIT: it takes receives. */
+enum ibv_qp_state svb_qp_idle(void);
+
 /* verbs/wr_ex.c: fills the function table of an extended queue pair. Returns 0 or
  * EOPNOTSUPP.
  */

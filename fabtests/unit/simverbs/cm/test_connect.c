@@ -111,6 +111,34 @@ CT_TEST_F(cm_connect, a_request_is_rejected_when_nobody_listens_for_long)
 	CT_EXPECT_EQ(next_event(t), RDMA_CM_EVENT_REJECTED);
 }
 
+/* pyverbs asks so for the address of a group. */
+CT_TEST(cm_connect, hints_alone_give_the_addresses_that_they_have)
+{
+	struct sockaddr_in group = {.sin_family = AF_INET,
+				    .sin_addr = {htonl(0xef010101)}};
+	struct rdma_addrinfo *info, hints = {
+					    .ai_family = AF_INET,
+					    .ai_port_space = RDMA_PS_UDP,
+					    .ai_src_addr = (struct sockaddr *)&group,
+					    .ai_src_len = sizeof(group),
+				    };
+
+	CT_ASSERT_EQ(rdma_getaddrinfo(NULL, NULL, &hints, &info), 0);
+	CT_ASSERT_EQ(info->ai_src_len, sizeof(group));
+	CT_EXPECT_MEMEQ(info->ai_src_addr, &group, sizeof(group));
+	CT_EXPECT_EQ(info->ai_dst_addr, NULL);
+	CT_EXPECT_EQ(info->ai_port_space, RDMA_PS_UDP);
+	rdma_freeaddrinfo(info);
+	hints.ai_dst_addr = hints.ai_src_addr;
+	hints.ai_dst_len = hints.ai_src_len;
+	CT_ASSERT_EQ(rdma_getaddrinfo(NULL, NULL, &hints, &info), 0);
+	CT_ASSERT_EQ(info->ai_dst_len, sizeof(group));
+	CT_ASSERT_EQ(info->ai_src_len, sizeof(group));
+	CT_EXPECT_MEMEQ(info->ai_dst_addr, &group, sizeof(group));
+	CT_EXPECT_MEMEQ(info->ai_src_addr, &group, sizeof(group));
+	rdma_freeaddrinfo(info);
+}
+
 static uint64_t began, later;
 
 static uint64_t clock_of_the_test(void)

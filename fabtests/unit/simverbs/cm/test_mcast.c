@@ -347,6 +347,52 @@ CT_TEST(mcast, groups_are_lost_with_the_subnet_managers_memory)
 	run_on("roce", lost);
 }
 
+/* The kernel knows no broadcast group then; on RoCE a join asks nobody. */
+static void down(void)
+{
+	const bool ib = !strcmp(link_name, "infiniband");
+	struct rdma_cm_event event, other;
+	struct member a, b;
+	int status;
+
+	open_both(link_name, RDMA_PS_UDP, &a, &b);
+	CT_ASSERT_TRUE(svb_port_event_do(0, "port_err"));
+	CT_EXPECT_EQ(fails(&a, "239.1.1.1", &status),
+		     ib ? -2 : RDMA_CM_EVENT_MULTICAST_JOIN);
+	CT_EXPECT_EQ(status, ib ? EADDRNOTAVAIL : 0);
+	CT_ASSERT_TRUE(svb_port_event_do(0, "port_active") &&
+		       join(&a, "239.1.1.1", &event) && join(&b, "239.1.1.1", &other));
+	passes(&a, &event, &b, true);
+	close_both(&a, &b);
+}
+
+CT_TEST(mcast, no_group_is_joined_while_the_port_is_down)
+{
+	run_on("infiniband", down);
+	run_on("roce", down);
+}
+
+/* On InfiniBand the SA knows the path. */
+WORLD_CHILD(mcast, no_route_is_found_while_the_port_is_down)
+{
+	struct sockaddr_in to = in_of("10.77.0.2");
+	struct rdma_cm_event event;
+	struct member a;
+
+	CT_ASSERT_TRUE(begin("infiniband", "") &&
+		       member_open(&a, RDMA_PS_UDP, "10.77.0.1"));
+	CT_ASSERT_EQ(rdma_resolve_addr(a.id, NULL, (struct sockaddr *)&to, 1000), 0);
+	CT_ASSERT_EQ(next_event(&a, &event), RDMA_CM_EVENT_ADDR_RESOLVED);
+	CT_ASSERT_TRUE(svb_port_event_do(0, "port_err"));
+	CT_EXPECT_EQ(rdma_resolve_route(a.id, 1000), 0);
+	CT_ASSERT_EQ(next_event(&a, &event), RDMA_CM_EVENT_ROUTE_ERROR);
+	CT_EXPECT_EQ(event.status, -ETIMEDOUT);
+	CT_ASSERT_TRUE(svb_port_event_do(0, "port_active"));
+	CT_EXPECT_EQ(rdma_resolve_route(a.id, 1000), 0);
+	CT_EXPECT_EQ(next_event(&a, &event), RDMA_CM_EVENT_ROUTE_RESOLVED);
+	member_close(&a);
+}
+
 WORLD_CHILD(mcast, an_id_learns_that_its_address_has_changed)
 {
 	struct rdma_cm_event event;

@@ -173,3 +173,27 @@ WORLD_CHILD(iwarp, what_rfc_5040_lacks_is_refused)
 	CT_EXPECT_EQ(ibv_modify_qp(p.b.qp, &attr, IBV_QP_STATE), EINVAL);
 	pair_close(&p);
 }
+
+/* Made and reset queue pairs are what siw and cxgb4 call idle. */
+WORLD_CHILD(iwarp, a_new_queue_pair_is_idle_and_takes_receives)
+{
+	struct ibv_qp_init_attr init = {.cap = {1, 1, 1, 1, 0}, .qp_type = IBV_QPT_RC};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+	struct end a;
+	struct ibv_qp *made;
+
+	world_settings("SIMVERBS_LINK_LAYER", "iwarp", NULL);
+	CT_ASSERT_TRUE(world_open(&a, IBV_QPT_RC, false));
+	init.send_cq = init.recv_cq = a.cq;
+	made = a.qp;
+	a.qp = ibv_create_qp(a.pd, &init);
+	CT_ASSERT_NE(a.qp, NULL);
+	CT_EXPECT_EQ(world_state(&a), IBV_QPS_INIT);
+	CT_EXPECT_EQ(world_recv(&a, 1, 0, 8), 0);
+	CT_EXPECT_EQ(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
+	CT_EXPECT_EQ(world_state(&a), IBV_QPS_INIT);
+	CT_EXPECT_EQ(world_recv(&a, 1, 0, 8), 0);
+	CT_EXPECT_EQ(ibv_destroy_qp(a.qp), 0);
+	a.qp = made;
+	world_close(&a);
+}

@@ -201,14 +201,16 @@ static void completion_without_room(void)
 	world_pair_close(&a, &b);
 }
 
-/* Datagrams. */
-static void datagram(size_t len, uint32_t qkey, int status)
+/* A datagram to the own port, by its LID or else by its GID, which does not arrive. */
+static void datagram(uint16_t lid, size_t len, uint32_t qkey, int status)
 {
-	struct ibv_ah_attr attr = {.dlid = 1, .port_num = 1};
+	struct ibv_ah_attr attr = {
+		.dlid = lid, .port_num = 1, .is_global = !lid, .grh.hop_limit = 1};
 	struct pair p;
 	struct ibv_ah *ah;
 
 	pair_open_ud(&p);
+	CT_EXPECT_EQ(ibv_query_gid(p.a.ctx, 1, 0, &attr.grh.dgid), 0);
 	ah = ibv_create_ah(p.a.pd, &attr);
 	CT_ASSERT_NE(ah, NULL);
 	CT_ASSERT_EQ(world_recv(&p.b, 1, 0, 100), 0);
@@ -221,12 +223,28 @@ static void datagram(size_t len, uint32_t qkey, int status)
 
 static void datagram_long(void)
 {
-	datagram(4097, 0x1234, IBV_WC_LOC_LEN_ERR);
+	datagram(1, 4097, 0x1234, IBV_WC_LOC_LEN_ERR);
 }
 
 static void datagram_qkey(void)
 {
-	datagram(8, 0x4321, IBV_WC_SUCCESS);
+	datagram(1, 8, 0x4321, IBV_WC_SUCCESS);
+}
+
+static void lid_missing(void)
+{
+	struct address to_a;
+	struct pair p;
+
+	datagram(0, 8, 0x1234, IBV_WC_SUCCESS);
+	CT_ASSERT_TRUE(world_open(&p.a, IBV_QPT_RC, false) &&
+		       world_open(&p.b, IBV_QPT_RC, false));
+	to_a = world_address(&p.a);
+	p.to = world_address(&p.b);
+	p.to.lid = 0;
+	CT_ASSERT_TRUE(world_connect(&p.a, &p.to) && world_connect(&p.b, &to_a));
+	CT_EXPECT_EQ(pair_write(&p), IBV_WC_RETRY_EXC_ERR);
+	pair_close(&p);
 }
 
 static void window_beyond_its_region(void)
@@ -279,6 +297,7 @@ const struct rule rules_of_connections[] = {
 	{"A completion finds room", TEST(completion_without_room)},
 	{"A datagram is one packet", TEST(datagram_long)},
 	{"A datagram has the Q_Key", TEST(datagram_qkey)},
+	{"On InfiniBand a destination has a LID", TEST(lid_missing)},
 	{"Both ends are in one partition", TEST(partition_differs)},
 	{"A window lies within its region", TEST(window_beyond_its_region)},
 	{.name = NULL},

@@ -2,8 +2,12 @@
 /* Between processes: shared/segment.c, shared/registry.c, engine/memory.c,
  * engine/service.c, shared/process.c */
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "../world.h"
 
@@ -361,4 +365,124 @@ WORLD_CHILD(processes, closed_standard_descriptors_stay_closed)
 		open |= (fcntl(std, F_GETFD) >= 0) << std;
 	CT_EXPECT_EQ(joined, 0);
 	CT_EXPECT_EQ(open, 0);
+}
+
+/* Runs fn as the first process of a new PID namespace, which /proc does not show;
+ * CHILD_NONE where the system allows no namespaces. It ends with this process. */
+#define CHILD_NONE 77
+static int in_pid_namespace(int (*fn)(int fd), int fd)
+{
+	int status;
+	pid_t pid;
+
+	if (unshare(CLONE_NEWPID) && unshare(CLONE_NEWUSER | CLONE_NEWPID)) {
+		close(fd);
+		return CHILD_NONE;
+	}
+	pid = fork();
+	if (!pid)
+		_exit(fn(fd));
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status)
+								    : 1;
+}
+
+/* Writes to the peer, reads from it, and receives. */
+static int far_away(int fd)
+{
+	struct address peer;
+	struct end end;
+	int ret = 0;
+
+	world_settings("SIMVERBS_RETRY_MS", "600000", NULL);
+	if (getpid() != 1 || !join(&end, fd, &peer))
+		return 2;
+	strcpy(end.memory, "from afar");
+	if (world_rdma(&end, IBV_WR_RDMA_WRITE, 0, 10, &peer, 4096) ||
+	    world_status(end.cq) ||
+	    world_rdma(&end, IBV_WR_RDMA_READ, 64, 10, &peer, 4096) ||
+	    world_status(end.cq) || strcmp(end.memory + 64, "from afar"))
+		ret = 3;
+	if (world_recv(&end, 1, 128, 64) || !world_tell(fd) || world_status(end.cq) ||
+	    strcmp(end.memory + 128, "from near"))
+		ret = 4;
+	if (!world_hear(fd))
+		return 5;
+	world_close(&end);
+	return ret;
+}
+
+static int far_away_in_namespace(int fd)
+{
+	return in_pid_namespace(far_away, fd);
+}
+
+CT_TEST_F(processes, memory_of_another_pid_namespace_is_not_reached_by_number)
+{
+	if (!meet(t, far_away_in_namespace)) {
+		reap(t, CHILD_NONE);
+		CT_SKIP("no PID namespaces");
+	}
+	CT_EXPECT_EQ(svb_registry_pid(SVB_QP_PROC(t->peer.qpn)), 0);
+	CT_EXPECT_EQ(svb_registry_pid(svb_self.index), (uint32_t)getpid());
+	CT_ASSERT_TRUE(world_hear(t->fd));
+	CT_EXPECT_STREQ(t->end.memory + 4096, "from afar");
+	strcpy(t->end.memory, "from near");
+	CT_ASSERT_EQ(world_send(&t->end, 2, 0, 10), 0);
+	CT_EXPECT_EQ(world_status(t->end.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_TRUE(world_tell(t->fd));
+}
+
+static int present_in_namespace(int fd)
+{
+	return in_pid_namespace(present, fd);
+}
+
+CT_TEST_F(processes, life_in_another_pid_namespace_is_seen)
+{
+	uint32_t token, index;
+
+	CT_ASSERT_TRUE(world_open(&t->end, IBV_QPT_RC, false));
+	t->fd = world_child(present_in_namespace, &t->pid);
+	if (!world_hear(t->fd)) {
+		reap(t, CHILD_NONE);
+		CT_SKIP("no PID namespaces");
+	}
+	index = svb_self.registry->highest;
+	token = svb_token(index, svb_self.registry->entry[index].generation);
+	CT_EXPECT_EQ(svb_self.registry->entry[index].pid, 1);
+	CT_EXPECT_TRUE(svb_registry_alive(token));
+	CT_EXPECT_TRUE(world_tell(t->fd));
+	reap(t, 0);
+	CT_EXPECT_FALSE(svb_registry_alive(token));
+}
+
+static int victim_in_namespace(int fd)
+{
+	return in_pid_namespace(victim, fd);
+}
+
+/* Its sign of life is gone, as where there is no descriptor left: it is looked at
+ * instead, and not the process that has its number here. */
+CT_TEST_F(processes, death_in_another_pid_namespace_ends_what_waits_for_it)
+{
+	struct address mine;
+	char name[32];
+
+	t->fd = world_child(victim_in_namespace, &t->pid);
+	CT_ASSERT_TRUE(world_open(&t->end, IBV_QPT_RC, false));
+	mine = world_address(&t->end);
+	if (!world_swap(t->fd, &mine, &t->peer)) {
+		reap(t, CHILD_NONE);
+		CT_SKIP("no PID namespaces");
+	}
+	snprintf(name, sizeof(name), "bell.%u.0", SVB_QP_PROC(t->peer.qpn));
+	CT_ASSERT_EQ(unlinkat(svb_self.dir_fd, name, 0), 0);
+	CT_ASSERT_TRUE(world_connect(&t->end, &t->peer) && world_tell(t->fd) &&
+		       world_hear(t->fd));
+	CT_ASSERT_EQ(world_send(&t->end, 1, 0, 8), 0);
+	CT_EXPECT_TRUE(world_quiet(t->end.cq));
+	/* The end of its socket ends it: victim(). */
+	shutdown(t->fd, SHUT_RDWR);
+	CT_EXPECT_EQ(world_status(t->end.cq), IBV_WC_RETRY_EXC_ERR);
+	reap(t, 0);
 }

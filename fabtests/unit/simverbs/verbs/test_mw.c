@@ -60,6 +60,56 @@ CT_TEST_F(mw, no_window_is_in_the_place_that_a_key_of_zero_names)
 		CT_EXPECT_EQ(ibv_dealloc_mw(mw[i]), 0);
 }
 
+/* Which status a bind with these rights has, on a region with all. */
+static int bind_status(unsigned int access)
+{
+	struct ibv_mw *mw;
+	struct pair p;
+	int status = -1;
+
+	pair_open(&p);
+	mw = ibv_alloc_mw(p.b.pd, IBV_MW_TYPE_2);
+	if (mw && !bind(&p.b, mw, ibv_inc_rkey(mw->rkey), 0, 8, access))
+		status = world_status(p.b.cq);
+	if (mw)
+		ibv_dealloc_mw(mw);
+	pair_close(&p);
+	return status;
+}
+
+CT_TEST(mw, rights_of_a_window_may_be_those_of_a_region)
+{
+	static const struct {
+		unsigned int access;
+		int status;
+	} rows[] = {
+		{0, IBV_WC_SUCCESS},
+		{IBV_ACCESS_LOCAL_WRITE, IBV_WC_SUCCESS},
+		{IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_MW_BIND |
+			 IBV_ACCESS_RELAXED_ORDERING,
+		 IBV_WC_SUCCESS},
+		{IBV_ACCESS_HUGETLB, IBV_WC_MW_BIND_ERR},
+		{IBV_ACCESS_ON_DEMAND, IBV_WC_MW_BIND_ERR},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		CT_NOTE("rights %#x", rows[i].access);
+		CT_EXPECT_EQ(bind_status(rows[i].access), rows[i].status);
+	}
+}
+
+CT_TEST_F(mw, local_right_of_a_window_grants_nothing_to_peers)
+{
+	struct ibv_mw *mw = ibv_alloc_mw(t->b.pd, IBV_MW_TYPE_2);
+
+	CT_ASSERT_NE(mw, NULL);
+	t->to.rkey = ibv_inc_rkey(mw->rkey);
+	CT_ASSERT_EQ(bind(&t->b, mw, t->to.rkey, 0, 64, IBV_ACCESS_LOCAL_WRITE), 0);
+	CT_EXPECT_EQ(world_status(t->b.cq), IBV_WC_SUCCESS);
+	CT_EXPECT_EQ(pair_write(t), IBV_WC_REM_ACCESS_ERR);
+	CT_EXPECT_EQ(ibv_dealloc_mw(mw), 0);
+}
+
 CT_TEST_F(mw, bind_is_checked)
 {
 	struct ibv_mw *mw;

@@ -13,6 +13,7 @@
 
 struct use {
 	struct pair p;
+	struct end datagrams, shared; /* a UD queue pair, one with a shared queue */
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *bound, *any;
 	struct sockaddr_in address;
@@ -27,6 +28,8 @@ static void use_device(struct use *u, enum svb_removal how)
 	CT_ASSERT_TRUE(!svb_join());
 	svb_self.settings.removal = how;
 	pair_open(&u->p);
+	CT_ASSERT_TRUE(world_open(&u->datagrams, IBV_QPT_UD, false) &&
+		       world_open(&u->shared, IBV_QPT_RC, true));
 	CT_ASSERT_TRUE(!world_recv(&u->p.b, 1, 0, 8) && !world_recv(&u->p.b, 2, 0, 8));
 	u->channel = rdma_create_event_channel();
 	CT_ASSERT_TRUE(!rdma_create_id(u->channel, &u->bound, NULL, RDMA_PS_TCP));
@@ -61,6 +64,47 @@ static void hears_of_it(struct use *u)
 	CT_ASSERT_TRUE(rdma_get_cm_event(u->channel, &cm) == -1 && errno == EAGAIN);
 }
 
+static void makes_an_object(struct use *u)
+{
+	struct ibv_ah_attr ah = {.dlid = 1, .port_num = 1};
+	struct ibv_td_init_attr td = {0};
+	struct ibv_parent_domain_init_attr parent = {.pd = u->p.a.pd};
+	union ibv_gid group = {.raw = {0xff}};
+
+	EXPECT_ERRNO(ibv_create_ah(u->p.a.pd, &ah), NULL, EIO);
+	EXPECT_ERRNO(ibv_alloc_mw(u->p.a.pd, IBV_MW_TYPE_2), NULL, EIO);
+	EXPECT_ERRNO(ibv_alloc_td(u->p.a.ctx, &td), NULL, EIO);
+	EXPECT_ERRNO(ibv_alloc_parent_domain(u->p.a.ctx, &parent), NULL, EIO);
+	EXPECT_ERRNO(ibv_rereg_mr(u->p.a.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+				  0),
+		     IBV_REREG_MR_ERR_CMD, EIO);
+	CT_EXPECT_EQ(ibv_resize_cq(u->p.a.cq, 8), EIO);
+	CT_EXPECT_EQ(ibv_attach_mcast(u->datagrams.qp, &group, 0xc000), EIO);
+}
+
+static void queries_an_object(struct use *u)
+{
+	struct ibv_srq_attr srq = {.srq_limit = 1};
+	struct ibv_qp_init_attr init;
+	struct ibv_gid_entry entry;
+	struct ibv_device_attr_ex device;
+	struct ibv_port_attr port;
+	struct ibv_qp_attr attr;
+	union ibv_gid gid;
+	__be16 pkey;
+
+	CT_EXPECT_EQ(ibv_query_qp(u->p.a.qp, &attr, IBV_QP_STATE, &init), EIO);
+	CT_EXPECT_EQ(ibv_modify_srq(u->shared.srq, &srq, IBV_SRQ_LIMIT), EIO);
+	CT_EXPECT_EQ(ibv_query_srq(u->shared.srq, &srq), EIO);
+	CT_EXPECT_EQ(ibv_query_device_ex(u->p.a.ctx, NULL, &device), EIO);
+	CT_EXPECT_EQ(ibv_query_port(u->p.a.ctx, 1, &port), EIO);
+	EXPECT_ERRNO(ibv_query_gid(u->p.a.ctx, 1, 0, &gid), -1, EIO);
+	CT_EXPECT_EQ(ibv_query_gid_ex(u->p.a.ctx, 1, 0, &entry, 0), EIO);
+	CT_EXPECT_EQ(ibv_query_gid_table(u->p.a.ctx, &entry, 1, 0), -EIO);
+	EXPECT_ERRNO(ibv_query_pkey(u->p.a.ctx, 1, 0, &pkey), -1, EIO);
+	EXPECT_ERRNO(ibv_get_pkey_index(u->p.a.ctx, 1, 0xffff), -1, EIO);
+}
+
 static void is_refused(struct use *u)
 {
 	struct ibv_srq_init_attr srq = {.attr = {.max_wr = 1, .max_sge = 1}};
@@ -82,6 +126,8 @@ static void is_refused(struct use *u)
 	CT_ASSERT_TRUE(!ibv_reg_mr(u->p.a.pd, u->p.a.memory, 8, 0) && errno == EIO);
 	CT_ASSERT_TRUE(ibv_modify_qp(u->p.a.qp, &attr, IBV_QP_STATE) == EIO);
 	CT_ASSERT_TRUE(ibv_query_device(u->p.a.ctx, &device) == EIO);
+	makes_an_object(u);
+	queries_an_object(u);
 	list = ibv_get_device_list(&count);
 	CT_ASSERT_TRUE(list && count == (int)svb_self.settings.devices - 1);
 	ibv_free_device_list(list);
@@ -97,6 +143,8 @@ static void close_all(struct use *u)
 	CT_EXPECT_TRUE(!rdma_destroy_id(u->bound) && !rdma_destroy_id(u->any));
 	rdma_destroy_event_channel(u->channel);
 	pair_close(&u->p);
+	world_close(&u->datagrams);
+	world_close(&u->shared);
 }
 
 WORLD_CHILD(removal, ends_what_is_posted_and_is_told_to_all)
