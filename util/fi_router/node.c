@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 #include <cairn/compat.h>
 
@@ -19,6 +20,14 @@ static uint32_t load_round(uint32_t connections)
 	while (connections / unit >= LOAD_EXACT)
 		unit *= 2;
 	return connections / unit * unit;
+}
+
+uint64_t frt_time_of_day(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* The main thread sleeps while a worker works. */

@@ -181,6 +181,9 @@ void frt_route(struct frt_node *node, const struct frt_question *question,
 
 /* --- The node (node.c) --- */
 
+/* Returns the time of day in ns since 1970, the unit of epochs. */
+uint64_t frt_time_of_day(void);
+
 /* While node->drain: drain.c. */
 struct frt_draining {
 	uint64_t since; /* ms, as all of them */

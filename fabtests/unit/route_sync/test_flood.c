@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* prov/route/sync/flood.c: what is handed on, and to whom. */
+#include <errno.h>
 #include <rdma/fi_errno.h>
 #include "one.h"
 
@@ -127,19 +128,67 @@ CT_TEST_F(flood, what_is_malformed_is_dropped)
 
 	lsa.lifetime = RTE_LIFETIME_MAX + 1;
 	CT_EXPECT_EQ(one_receive(&one, 1, message), -FI_EINVAL);
-	/* Nothing could ever be newer. */
-	lsa = one_lsa(50, UINT64_MAX, 5);
-	CT_EXPECT_EQ(one_receive(&one, 1, message), -FI_EINVAL);
-	lsa = one_lsa(50, 1, UINT64_MAX);
-	CT_EXPECT_EQ(one_receive(&one, 1, message), -FI_EINVAL);
 	CT_EXPECT_EQ(one_receive(&one, 1, (struct rte_sync_message){.type = 0x77}),
 		     -FI_EINVAL);
-	CT_EXPECT_EQ(rte_sync_counters(one.sync)->malformed, 4);
+	CT_EXPECT_EQ(rte_sync_counters(one.sync)->malformed, 2);
 	/* No life is left. */
 	lsa = one_lsa(50, 1, 5);
 	lsa.lifetime = 0;
 	CT_EXPECT_EQ(one_receive(&one, 1, message), 0);
 	CT_EXPECT_EQ(lsas(), 0);
+}
+
+/* A router could not go above such a number for long, or not at all. */
+CT_TEST_F(flood, refuses_epochs_and_numbers_near_the_top)
+{
+	static const uint64_t top = UINT64_C(1) << 63;
+
+	CT_EXPECT_EQ(one_hear(&one, 1, 50, UINT64_MAX, 5), -ERANGE);
+	CT_EXPECT_EQ(one_hear(&one, 1, 50, UINT64_MAX - 1, UINT64_MAX - 1), -ERANGE);
+	CT_EXPECT_EQ(one_hear(&one, 1, 50, top, 5), -ERANGE);
+	CT_EXPECT_EQ(one_hear(&one, 1, 50, 1, top), -ERANGE);
+	CT_EXPECT_EQ(rte_sync_counters(one.sync)->range, 4);
+	CT_EXPECT_EQ(lsas(), 0);
+	CT_EXPECT_EQ(one_hear(&one, 1, 50, 1, top - 1), 0);
+	CT_EXPECT_EQ(lsas(), 2);
+}
+
+CT_TEST_F(flood, refuses_an_epoch_more_than_a_day_ahead_of_the_clock)
+{
+	static const uint64_t day = UINT64_C(86400000000000);
+
+	one.day = 100 * day;
+	CT_EXPECT_EQ(one_hear(&one, 1, 50, 101 * day + 1, 1), -ERANGE);
+	CT_EXPECT_EQ(one_list(&one, 1, RTE_SYNC_DIGEST, 50, 101 * day + 1, 1), -ERANGE);
+	CT_EXPECT_EQ(one.sents, 0);
+	CT_EXPECT_EQ(rte_sync_counters(one.sync)->range, 2);
+	CT_EXPECT_EQ(one_hear(&one, 1, 50, 101 * day, 1), 0);
+	CT_EXPECT_EQ(lsas(), 2);
+	/* The clock that was behind is set. */
+	one.day += day;
+	CT_EXPECT_EQ(one_hear(&one, 1, 50, 101 * day + 1, 1), 0);
+}
+
+CT_TEST_F(flood, reduces_a_lifetime_to_three_refreshes_or_five_minutes)
+{
+	static const struct rte_sync_options slow = {.as = ONE_AS,
+						     .router = ONE_ID,
+						     .epoch = ONE_EPOCH,
+						     .refresh = RTE_LIFETIME_MAX / 3};
+	struct rte_lsa lsa = one_lsa(50, 1, 5);
+	const struct rte_sync_message message = {.type = RTE_SYNC_LSA, .lsa = &lsa};
+
+	lsa.lifetime = RTE_LIFETIME_MAX;
+	CT_EXPECT_EQ(one_receive(&one, 1, message), 0);
+	CT_EXPECT_EQ(rte_lsdb_get(rte_sync_db(one.sync), ONE_AS, 50, one.now)->lifetime,
+		     300000);
+	CT_EXPECT_EQ(rte_sync_counters(one.sync)->capped, 1);
+	one_open(&one, &slow);
+	one_up(&one, 1);
+	CT_EXPECT_EQ(one_receive(&one, 1, message), 0);
+	CT_EXPECT_EQ(rte_lsdb_get(rte_sync_db(one.sync), ONE_AS, 50, one.now)->lifetime,
+		     RTE_LIFETIME_MAX);
+	CT_EXPECT_EQ(rte_sync_counters(one.sync)->capped, 0);
 }
 
 CT_TEST_F(flood, a_full_database_takes_no_more_routers)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* prov/route/sync/own.c: what a router says of itself. */
+#include <errno.h>
 #include <rdma/fi_errno.h>
 #include "one.h"
 
@@ -157,9 +158,30 @@ CT_TEST_F(own, at_the_end_of_its_numbers_the_next_epoch_begins)
 {
 	one_up(&one, 0);
 	one_run(&one, 2000, 1);
-	CT_EXPECT_EQ(one_hear(&one, 0, ONE_ID, ONE_EPOCH, UINT64_MAX - 1), 0);
+	CT_EXPECT_EQ(one_hear(&one, 0, ONE_ID, ONE_EPOCH, (UINT64_C(1) << 63) - 1), 0);
 	CT_EXPECT_EQ(one_own(&one)->epoch, ONE_EPOCH + 1);
 	CT_EXPECT_EQ(one_own(&one)->seq, 1);
+}
+
+/* A forged LSA that nothing could be above. */
+CT_TEST_F(own, is_not_removed_by_an_lsa_at_the_top_of_the_numbers)
+{
+	const uint64_t top = UINT64_MAX - 1;
+
+	one_up(&one, 0);
+	one_run(&one, 2000, 1);
+	CT_EXPECT_EQ(one_hear(&one, 0, ONE_ID, top, top), -ERANGE);
+	CT_EXPECT_EQ(one_own(&one)->epoch, ONE_EPOCH);
+	CT_EXPECT_EQ(one_own(&one)->links, 2);
+	CT_EXPECT_EQ(one.events[RTE_SYNC_CONTESTED], 0);
+	/* One that could be is corrected, and the owner is notified. */
+	CT_EXPECT_EQ(one_hear(&one, 0, ONE_ID, ONE_EPOCH + 9, 4), 0);
+	CT_EXPECT_EQ(one.events[RTE_SYNC_CONTESTED], 1);
+	CT_EXPECT_EQ(one.event.peer, &one.peer[0]);
+	one_run(&one, 4000, 1);
+	CT_EXPECT_EQ(one_own(&one)->epoch, ONE_EPOCH + 9);
+	CT_EXPECT_EQ(one_own(&one)->seq, 5);
+	CT_EXPECT_EQ(one_own(&one)->links, 2);
 }
 
 /* Two routers with one id answer each other for ever: not more often than the hold-down

@@ -277,6 +277,59 @@ CT_TEST_F(adjacency, what_is_wrong_ends_it)
 	CT_EXPECT_EQ(one.requests, 0);
 }
 
+static struct rte_lsa lsa_of(uint64_t router, uint64_t epoch, const struct rte_link *link)
+{
+	return (struct rte_lsa){.as = 3,
+				.router = router,
+				.epoch = epoch,
+				.seq = 7,
+				.lifetime = 60000,
+				.links = 1,
+				.link = link};
+}
+
+CT_TEST_F(adjacency, logs_once_a_minute_what_is_sent_in_this_routers_name)
+{
+	static const struct rte_link link = {.subnet = 1,
+					     .scope_as = 3,
+					     .rate = 1,
+					     .up = true,
+					     .uri = "tcp://10.0.1.77:7000"};
+	struct rte_peer *fake = one_visitor(&one, 9, 50);
+	struct rte_lsa lsa = lsa_of(5, 200, &link);
+
+	one_log_begin();
+	one_lsa(fake, &lsa);
+	lsa.seq = 20;
+	one_lsa(fake, &lsa);
+	CT_EXPECT_EQ(one_log_end("it listens at tcp://10.0.1.77:7000, this router at "
+				 "tcp://10.0.1.5:7000"),
+		     1);
+	CT_EXPECT_EQ(rte_sync_counters(one.node.sync)->ahead, 2);
+	one_passes(&one, 2000);
+	CT_EXPECT_EQ(rte_lsdb_get(rte_sync_db(one.node.sync), 3, 5, crn_now_ms())->links,
+		     3);
+}
+
+CT_TEST_F(adjacency, logs_once_a_minute_an_epoch_that_no_router_can_have)
+{
+	static const struct rte_link link = {
+		.subnet = 1, .scope_as = 3, .rate = 1, .uri = ""};
+	struct rte_peer *fake = one_visitor(&one, 9, 50);
+	struct rte_lsa lsa = lsa_of(77, UINT64_MAX - 1, &link);
+
+	one_log_begin();
+	one_lsa(fake, &lsa);
+	lsa.epoch = frt_time_of_day() + 90000 * UINT64_C(1000000000);
+	one_lsa(fake, &lsa);
+	CT_EXPECT_EQ(one_log_end("a day ahead of this host's clock"), 1);
+	CT_EXPECT_EQ(rte_sync_counters(one.node.sync)->range, 2);
+	CT_EXPECT_FALSE(fake->in->closed);
+	lsa.epoch = frt_time_of_day();
+	one_lsa(fake, &lsa);
+	CT_EXPECT_EQ(rte_lsdb_count(rte_sync_db(one.node.sync)), 2);
+}
+
 CT_TEST_F(adjacency, two_come_to_know_the_same)
 {
 	static const char other[] =

@@ -4,6 +4,7 @@
  * way. The document's routers forward all that is "newly received" (section VII.B); here
  * that is what has a higher number than what is known.
  */
+#include <errno.h>
 #include <rdma/fi_errno.h>
 #include "state.h"
 
@@ -61,7 +62,8 @@ int rte_flood(struct rte_sync *sync, const struct rte_lsa *lsa,
 
 /* In this router's name: its own, or an older one, comes back in a loop; anything else is
  * of an earlier start, or of another router with its id. */
-static void receive_own(struct rte_sync *sync, const struct rte_lsa *lsa, uint64_t now)
+static void receive_own(struct rte_sync *sync, const struct rte_adjacency *from,
+			const struct rte_lsa *lsa, uint64_t now)
 {
 	const struct rte_lsa *own = rte_lsdb_get(sync->db, lsa->as, lsa->router, now);
 
@@ -69,30 +71,59 @@ static void receive_own(struct rte_sync *sync, const struct rte_lsa *lsa, uint64
 	    (own && !rte_lsa_compare(lsa, own)))
 		sync->counters.known++;
 	else
-		rte_own_ahead(sync, lsa, now);
+		rte_own_ahead(sync, from, lsa, now);
+}
+
+int rte_number_check(const struct rte_sync *sync, uint64_t epoch, uint64_t seq)
+{
+	if (epoch >= RTE_NUMBER_TOP || seq >= RTE_NUMBER_TOP)
+		return -ERANGE;
+	return sync->ops.time && epoch > sync->ops.time(sync->context) + RTE_EPOCH_AHEAD
+		       ? -ERANGE
+		       : 0;
+}
+
+/* A router that has gone without a word is forgotten after this long, ms, whoever has
+ * advertised it. */
+static uint32_t lifetime_most(const struct rte_sync *sync)
+{
+	return CRN_MAX(sync->options.refresh * RTE_LIVES, RTE_LIFETIME_KEPT);
+}
+
+static struct rte_lsa lifetime_cap(struct rte_sync *sync, const struct rte_lsa *lsa)
+{
+	struct rte_lsa capped = *lsa;
+
+	capped.lifetime = CRN_MIN(lsa->lifetime, lifetime_most(sync));
+	sync->counters.capped += capped.lifetime != lsa->lifetime;
+	return capped;
 }
 
 int rte_flood_receive(struct rte_sync *sync, struct rte_adjacency *from,
 		      const struct rte_lsa *lsa, uint64_t now)
 {
+	struct rte_lsa capped;
 	int ret;
 
 	if (lsa->as != sync->options.as) {
 		sync->counters.foreign++;
 		return -FI_EACCES;
 	}
-	if (rte_lsa_check(lsa) || lsa->epoch == RTE_NUMBER_TOP ||
-	    lsa->seq == RTE_NUMBER_TOP)
+	if (rte_lsa_check(lsa))
 		return -FI_EINVAL;
+	ret = rte_number_check(sync, lsa->epoch, lsa->seq);
+	if (ret)
+		return ret;
 	rte_wanted_came(sync, lsa);
 	if (lsa->router == sync->options.router) {
-		receive_own(sync, lsa, now);
+		receive_own(sync, from, lsa, now);
 		return 0;
 	}
 	if (rte_lsdb_count(sync->db) >= sync->options.routers_max &&
 	    !rte_lsdb_get(sync->db, lsa->as, lsa->router, now))
 		return -FI_ENOSPC;
-	ret = rte_flood(sync, lsa, from, now);
+	capped = lifetime_cap(sync, lsa);
+	ret = rte_flood(sync, &capped, from, now);
 	sync->counters.known += !ret;
 	return CRN_MIN(ret, 0);
 }

@@ -119,9 +119,19 @@ uint64_t rte_own_deadline(const struct rte_sync *sync)
 	return sync->changed ? sync->hold_until : sync->refresh_at;
 }
 
-void rte_own_ahead(struct rte_sync *sync, const struct rte_lsa *lsa, uint64_t now)
+void rte_own_ahead(struct rte_sync *sync, const struct rte_adjacency *from,
+		   const struct rte_lsa *lsa, uint64_t now)
 {
+	const struct rte_sync_event event = {
+		.what = RTE_SYNC_CONTESTED,
+		.as = lsa->as,
+		.router = lsa->router,
+		.lsa = lsa,
+		.peer = from->peer,
+	};
+
 	sync->counters.ahead++;
+	sync->ops.event(sync->context, &event);
 	if (rte_number_compare(lsa->epoch, lsa->seq, sync->epoch, sync->seq) > 0) {
 		sync->epoch = lsa->epoch;
 		sync->seq = lsa->seq;

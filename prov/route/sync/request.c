@@ -4,6 +4,7 @@
  * the other's list has newer (LSREQ). What is listed by several neighbours is asked of
  * one.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <rdma/fi_errno.h>
@@ -186,9 +187,10 @@ static int list_check(struct rte_sync *sync, const struct rte_sync_message *mess
 		return -FI_EINVAL;
 	for (i = 0; i < message->list.count; i++) {
 		entry = &message->list.entry[i];
-		if (!entry->router || entry->epoch == RTE_NUMBER_TOP ||
-		    entry->seq == RTE_NUMBER_TOP)
+		if (!entry->router)
 			return -FI_EINVAL;
+		if (entry->epoch >= RTE_NUMBER_TOP || entry->seq >= RTE_NUMBER_TOP)
+			return -ERANGE;
 		if (entry->as != sync->options.as) {
 			sync->counters.foreign++;
 			return -FI_EACCES;
@@ -208,8 +210,10 @@ static int is_wanted(struct rte_sync *sync, struct rte_adjacency *from,
 					  .seq = entry->seq,
 					  .until = now + sync->options.heartbeat,
 					  .from = from};
-	int ret;
+	int ret = rte_number_check(sync, entry->epoch, entry->seq);
 
+	if (ret)
+		return ret;
 	if (known &&
 	    rte_number_compare(entry->epoch, entry->seq, known->epoch, known->seq) <= 0)
 		return 0;

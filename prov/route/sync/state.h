@@ -69,8 +69,13 @@ struct rte_sync {
 #define RTE_PATIENCE_LEAST RTE_STILL
 #define RTE_PATIENCE_MOST (8 * RTE_STILL)
 
-/* Nobody's epoch or seq: there would be nothing above it. */
-#define RTE_NUMBER_TOP UINT64_MAX
+/* Epochs and sequence numbers are below this: a router can always go above what others
+ * have received in its name. As ns since 1970: the year 2262. */
+#define RTE_NUMBER_TOP (UINT64_C(1) << 63)
+/* ns by which the epoch of a neighbour's LSA may be ahead of the time of day here. */
+#define RTE_EPOCH_AHEAD (24 * UINT64_C(3600000000000))
+/* ms that a received LSA may live at least, whatever this router's own refresh is. */
+#define RTE_LIFETIME_KEPT 300000u
 
 /* < 0, 0, > 0: by (epoch, seq). */
 static inline int rte_number_compare(uint64_t epoch_a, uint64_t seq_a, uint64_t epoch_b,
@@ -95,11 +100,15 @@ void rte_own_changed(struct rte_sync *sync, uint64_t now);
 void rte_own_tick(struct rte_sync *sync, uint64_t now);
 uint64_t rte_own_deadline(const struct rte_sync *sync);
 /* An LSA in its name that is newer than its own, or not the same: it goes above. */
-void rte_own_ahead(struct rte_sync *sync, const struct rte_lsa *lsa, uint64_t now);
+void rte_own_ahead(struct rte_sync *sync, const struct rte_adjacency *from,
+		   const struct rte_lsa *lsa, uint64_t now);
 void rte_own_withdraw(struct rte_sync *sync, uint64_t now);
 
 /* --- flood.c: LSAs --- */
 
+/* Checks epoch and seq of what a neighbour sent. -ERANGE: at or above RTE_NUMBER_TOP, or
+ * ahead of the time of day by more than RTE_EPOCH_AHEAD. */
+int rte_number_check(const struct rte_sync *sync, uint64_t epoch, uint64_t seq);
 /*
  * Takes an LSA of another router, or this one's, over to the database and to all
  * neighbours but from, whom it comes from (NULL: nobody). 1, 0, -FI_E* as rte_lsdb_put.

@@ -102,6 +102,9 @@ enum rte_sync_what {
 	/* The peer of an adjacency has said BYE, or nothing for too long. Nothing is sent
 	 * or taken over it any more; rte_sync_down has to follow. */
 	RTE_SYNC_LOST,
+	/* An LSA in this router's name arrived that this router had not sent: lsa. This
+	 * router goes above its number. */
+	RTE_SYNC_CONTESTED,
 	RTE_SYNC_REACHES, /* a border says over which links its AS is reached: reach */
 };
 
@@ -109,9 +112,9 @@ struct rte_sync_event {
 	enum rte_sync_what what;
 	uint32_t as; /* and router: of whom it is told */
 	uint64_t router;
-	const struct rte_lsa *lsa;	    /* CHANGED; valid in the callback */
-	void *peer;			    /* LOST, REACHES: of rte_sync_up */
-	bool bye;			    /* LOST: in order */
+	const struct rte_lsa *lsa; /* CHANGED, CONTESTED; valid in the callback */
+	void *peer;		   /* LOST, CONTESTED, REACHES: of rte_sync_up */
+	bool bye;		   /* LOST: in order */
 	const struct rte_sync_reach *reach; /* REACHES; valid in the callback */
 	uint32_t reach_count;
 };
@@ -120,6 +123,9 @@ struct rte_sync_ops {
 	/* The message and what it points to are valid in the callback. */
 	void (*send)(void *context, void *peer, const struct rte_sync_message *message);
 	void (*event)(void *context, const struct rte_sync_event *event);
+	/* Returns the time of day in the unit of epochs, ns since 1970. NULL: there is no
+	 * such clock, and only the top of the range limits the epochs of others. */
+	uint64_t (*time)(void *context);
 };
 
 /* What was dropped and why, and what an operator asks for. */
@@ -131,9 +137,11 @@ struct rte_sync_counters {
 	uint64_t foreign;     /* LSAs and entries of another AS */
 	uint64_t third_party; /* reach of an AS that is not the sender's, or private */
 	uint64_t malformed;
-	uint64_t known;	     /* LSAs that were no news */
-	uint64_t full;	     /* routers for which the database has no room */
-	uint64_t memory;     /* out of memory */
+	uint64_t known;	 /* LSAs that were no news */
+	uint64_t range;	 /* LSAs and entries with an epoch or seq that none may have */
+	uint64_t capped; /* LSAs whose lifetime was reduced */
+	uint64_t full;	 /* routers for which the database has no room */
+	uint64_t memory; /* out of memory */
 	uint64_t unanswered; /* entries of an LSREQ that there is nothing for */
 	uint64_t ahead; /* LSAs in this router's name that it had not sent, or not lately
 			 */
@@ -188,7 +196,8 @@ void rte_sync_down(struct rte_sync *sync, struct rte_adjacency *adjacency, uint6
 
 /*
  * A message has come. It stays the caller's. What is wrong with it, if anything, was
- * dropped and counted: -FI_EINVAL, it is malformed; -FI_EACCES, not the sender's to say;
+ * dropped and counted: -FI_EINVAL, it is malformed; -ERANGE, an epoch or sequence number
+ * too high, or too far ahead of the time of day; -FI_EACCES, not the sender's to say;
  * -FI_ENOSPC, the database is full; -FI_ENOMEM.
  */
 int rte_sync_receive(struct rte_sync *sync, struct rte_adjacency *adjacency,

@@ -32,6 +32,39 @@ static void hear_reach(struct frt_node *node, struct frt_adjacency *adjacency,
 	frt_routes_forget(node);
 }
 
+/* Kinds of lines about a peer, beside the error numbers (log.h). */
+#define KIND_CONTESTED 0x10000u
+
+/* Where the LSA's router listens, of the device's subnet if it is there. */
+static const char *uri_of(const struct rte_lsa *lsa, const struct frt_device *device)
+{
+	const struct rte_link *link =
+		rte_lsa_link(lsa, device->id.scope_as, device->id.subnet);
+	uint32_t i;
+
+	for (i = 0; !(link && *link->uri) && i < lsa->links; i++)
+		link = &lsa->link[i];
+	return link && *link->uri ? link->uri : "no address";
+}
+
+/* Each line names both: two routers with one id are found by it. */
+static void log_contested(const struct frt_node *node,
+			  const struct frt_adjacency *adjacency,
+			  const struct rte_lsa *lsa)
+{
+	const struct frt_device *device = adjacency->device;
+	const struct rte_peer *peer = adjacency->peer;
+
+	frt_log_peer(
+		frt_log_first(FRT_ERROR, &peer->address.sa, KIND_CONTESTED),
+		"%s: router %s sent an advertisement with this router's id %" PRIu64
+		" that this router did not send: it listens at %s, this router at %s. "
+		"It is corrected; if there are two routers, give each its own id, else "
+		"the clock was set back or the advertisement is forged",
+		device->config->name, peer->text, frt_config(node)->router.id,
+		uri_of(lsa, device), device->uri_text);
+}
+
 static void on_event(void *context, const struct rte_sync_event *event)
 {
 	struct frt_node *node = context;
@@ -54,13 +87,26 @@ static void on_event(void *context, const struct rte_sync_event *event)
 		if (!adjacency->failed)
 			adjacency->failed = event->bye ? FI_ECONNABORTED : FI_ETIMEDOUT;
 		break;
+	case RTE_SYNC_CONTESTED:
+		log_contested(node, adjacency, event->lsa);
+		break;
 	case RTE_SYNC_REACHES:
 		hear_reach(node, adjacency, event);
 		break;
 	}
 }
 
-static const struct rte_sync_ops ops = {.send = on_send, .event = on_event};
+static uint64_t on_time(void *context)
+{
+	(void)context;
+	return frt_time_of_day();
+}
+
+static const struct rte_sync_ops ops = {
+	.send = on_send,
+	.event = on_event,
+	.time = on_time,
+};
 
 static void on_tick(struct crn_deadline *deadline)
 {

@@ -23,6 +23,24 @@ static uint64_t now_ns(void)
 /* One at a time is heard: it is too large for the stack. */
 static struct frt_heard heard;
 
+/* What rte_sync_receive dropped, and why. Once a minute of each neighbour and reason. */
+static void log_dropped(const struct frt_adjacency *adjacency, uint8_t type, int err)
+{
+	const struct rte_peer *peer = adjacency->peer;
+	const char *name = adjacency->device->config->name;
+
+	if (err == ERANGE)
+		frt_log_peer(
+			frt_log_first(FRT_WARN, &peer->address.sa, ERANGE),
+			"%s: router %s sent %s whose epoch or sequence number is too "
+			"high, or more than a day ahead of this host's clock: it "
+			"is dropped; compare the clocks, or is it forged?",
+			name, peer->text, rte_message_name(type));
+	else
+		frt_log(FRT_DEBUG, "%s: router %s sent %s that was dropped: %s", name,
+			peer->text, rte_message_name(type), fi_strerror(err));
+}
+
 static void hear(struct frt_adjacency *adjacency, const struct rte_packet *packet)
 {
 	struct frt_node *node = adjacency->device->node;
@@ -39,9 +57,7 @@ static void hear(struct frt_adjacency *adjacency, const struct rte_packet *packe
 		if (packet->head.type == RTE_LSA)
 			frt_join_end(&adjacency->join);
 		if (ret)
-			frt_log(FRT_DEBUG, "%s: router %s sent %s that was dropped: %s",
-				adjacency->device->config->name, adjacency->peer->text,
-				rte_message_name(packet->head.type), fi_strerror(-ret));
+			log_dropped(adjacency, packet->head.type, -ret);
 		return;
 	}
 	node->counters.malformed++;
