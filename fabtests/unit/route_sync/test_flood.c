@@ -217,6 +217,63 @@ CT_TEST_F(flood, a_full_database_takes_no_more_routers)
 	CT_EXPECT_EQ(one_own(&one)->seq, 31);
 }
 
+static void open_with_room_for(uint32_t routers)
+{
+	const struct rte_sync_options options = {.as = ONE_AS,
+						 .router = ONE_ID,
+						 .epoch = ONE_EPOCH,
+						 .routers_max = routers};
+
+	one_open(&one, &options);
+	one_up(&one, 0);
+	one_up(&one, 1);
+}
+
+static bool knows(uint64_t router)
+{
+	return rte_lsdb_get(rte_sync_db(one.sync), ONE_AS, router, one.now);
+}
+
+/* Routers are invented by a neighbour. */
+CT_TEST_F(flood, a_neighbour_that_fills_the_database_leaves_others_their_share)
+{
+	uint32_t i, refused = 0;
+
+	open_with_room_for(9);
+	CT_EXPECT_EQ(one_hear(&one, 0, 50, 1, 1), 0);
+	for (i = 0; i < 100; i++)
+		refused += one_hear(&one, 0, 1000 + i, 1, 1) == -FI_ENOSPC;
+	CT_EXPECT_EQ(refused, 93);
+	CT_EXPECT_EQ(rte_lsdb_count(rte_sync_db(one.sync)), 9);
+	/* Another one's routers are known, and asked for. */
+	for (i = 0; i < 4; i++)
+		CT_EXPECT_EQ(one_hear(&one, 1, 60 + i, 1, 1), 0);
+	CT_EXPECT_EQ(one.events[RTE_SYNC_EVICTED], 4);
+	CT_EXPECT_EQ(rte_sync_counters(one.sync)->evicted, 4);
+	CT_EXPECT_EQ(rte_lsdb_count(rte_sync_db(one.sync)), 9);
+	CT_EXPECT_TRUE(knows(ONE_ID) && knows(60) && knows(61) && knows(62) && knows(63));
+	/* What became known first stays. */
+	CT_EXPECT_TRUE(knows(50) && knows(1000) && knows(1002));
+	CT_EXPECT_FALSE(knows(1003));
+	/* Both have their share. */
+	CT_EXPECT_EQ(one_hear(&one, 1, 64, 1, 1), -FI_ENOSPC);
+	CT_EXPECT_EQ(one_hear(&one, 0, 1003, 1, 1), -FI_ENOSPC);
+}
+
+CT_TEST_F(flood, a_full_database_asks_for_routers_of_a_neighbour_that_has_few)
+{
+	uint32_t i;
+
+	open_with_room_for(9);
+	for (i = 0; i < 8; i++)
+		CT_EXPECT_EQ(one_hear(&one, 0, 1000 + i, 1, 1), 0);
+	one_forget(&one);
+	CT_EXPECT_EQ(one_list(&one, 0, RTE_SYNC_DIGEST, 2000, 1, 1), -FI_ENOSPC);
+	CT_EXPECT_EQ(one_list(&one, 1, RTE_SYNC_DIGEST, 60, 1, 1), 0);
+	CT_EXPECT_EQ(one_count(&one, 0, RTE_SYNC_LSREQ), 0);
+	CT_EXPECT_EQ(one_count(&one, 1, RTE_SYNC_LSREQ), 1);
+}
+
 CT_TEST_F(flood, goes_on_without_memory)
 {
 	static const uint64_t ids[] = {24, 29};

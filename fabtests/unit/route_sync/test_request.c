@@ -180,6 +180,24 @@ CT_TEST_F(request, no_more_is_outstanding_than_the_database_could_take)
 	CT_EXPECT_EQ(one_list(&one, 0, RTE_SYNC_DIGEST, 200, 1, 1), 0);
 }
 
+CT_TEST_F(request, a_neighbour_that_lists_without_end_leaves_others_room)
+{
+	static const struct rte_sync_options options = {
+		.as = ONE_AS, .router = ONE_ID, .epoch = ONE_EPOCH, .routers_max = 40};
+	uint32_t i;
+
+	one_open(&one, &options);
+	one_up(&one, 0);
+	one_up(&one, 1);
+	one_run(&one, 2500, 3);
+	one_forget(&one);
+	for (i = 0; i < 100; i++)
+		one_list(&one, 0, RTE_SYNC_DIGEST, 1000 + i, 1, 1);
+	CT_EXPECT_EQ(one_list(&one, 1, RTE_SYNC_DIGEST, 50, 1, 1), 0);
+	CT_EXPECT_EQ(one_count(&one, 0, RTE_SYNC_LSREQ), 40);
+	CT_EXPECT_EQ(one_count(&one, 1, RTE_SYNC_LSREQ), 1);
+}
+
 CT_TEST_F(request, goes_on_without_memory)
 {
 	ct_fail_alloc(1);

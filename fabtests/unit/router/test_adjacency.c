@@ -330,6 +330,27 @@ CT_TEST_F(adjacency, logs_once_a_minute_an_epoch_that_no_router_can_have)
 	CT_EXPECT_EQ(rte_lsdb_count(rte_sync_db(one.node.sync)), 2);
 }
 
+CT_TEST_F(adjacency, logs_once_a_minute_a_neighbour_that_advertises_too_many)
+{
+	struct rte_peer *many = one_visitor(&one, 9, 50),
+			*few = one_visitor(&one, 10, 50);
+	struct rte_lsa lsa = lsa_of(1, 200, NULL);
+	struct rte_lsdb *db = rte_sync_db(one.node.sync);
+
+	lsa.links = 0;
+	one_log_begin();
+	for (lsa.router = 1000; lsa.router < 6000; lsa.router++)
+		one_lsa(many, &lsa);
+	CT_EXPECT_EQ(one_log_end("has had its share"), 1);
+	CT_EXPECT_EQ(rte_lsdb_count(db), 4096);
+	one_log_begin();
+	for (lsa.router = 60; lsa.router < 70; lsa.router++)
+		one_lsa(few, &lsa);
+	CT_EXPECT_EQ(one_log_end("there is no room for those of others"), 1);
+	CT_EXPECT_EQ(rte_lsdb_count(db), 4096);
+	CT_EXPECT_NE(rte_lsdb_get(db, 3, 69, crn_now_ms()), NULL);
+}
+
 CT_TEST_F(adjacency, two_come_to_know_the_same)
 {
 	static const char other[] =

@@ -99,6 +99,27 @@ static struct rte_lsa lifetime_cap(struct rte_sync *sync, const struct rte_lsa *
 	return capped;
 }
 
+/* Whether the database is full for a router that is new to it. */
+static bool is_full(struct rte_sync *sync, const struct rte_lsa *lsa, uint64_t now)
+{
+	return rte_lsdb_count(sync->db) >= sync->options.routers_max &&
+	       !rte_lsdb_get(sync->db, lsa->as, lsa->router, now);
+}
+
+/* A neighbour that advertises more routers than there is room for does not keep the
+ * routers of other neighbours out. */
+static bool make_room(struct rte_sync *sync, const struct rte_adjacency *from)
+{
+	struct rte_sync_event event = {.what = RTE_SYNC_EVICTED};
+
+	if (!rte_lsdb_has_share(sync->db, from->who.router))
+		return false;
+	rte_lsdb_evict(sync->db, &event.as, &event.router, &event.of);
+	sync->counters.evicted++;
+	sync->ops.event(sync->context, &event);
+	return true;
+}
+
 int rte_flood_receive(struct rte_sync *sync, struct rte_adjacency *from,
 		      const struct rte_lsa *lsa, uint64_t now)
 {
@@ -119,11 +140,12 @@ int rte_flood_receive(struct rte_sync *sync, struct rte_adjacency *from,
 		receive_own(sync, from, lsa, now);
 		return 0;
 	}
-	if (rte_lsdb_count(sync->db) >= sync->options.routers_max &&
-	    !rte_lsdb_get(sync->db, lsa->as, lsa->router, now))
+	if (lsa->lifetime && is_full(sync, lsa, now) && !make_room(sync, from))
 		return -FI_ENOSPC;
 	capped = lifetime_cap(sync, lsa);
 	ret = rte_flood(sync, &capped, from, now);
+	if (ret > 0)
+		rte_lsdb_set_from(sync->db, lsa->as, lsa->router, from->who.router);
 	sync->counters.known += !ret;
 	return CRN_MIN(ret, 0);
 }

@@ -81,13 +81,31 @@ static struct rte_wanted *wanted_find(struct rte_sync *sync, uint64_t router)
 		       : NULL;
 }
 
-static int wanted_room(struct rte_sync *sync)
+static uint32_t wanted_of(const struct rte_sync *sync, const struct rte_adjacency *from)
+{
+	uint32_t i, count = 0;
+
+	for (i = 0; i < sync->wanted_count; i++)
+		count += sync->wanted[i].from == from;
+	return count;
+}
+
+/* A neighbour that lists routers without end leaves room for what others list. */
+static bool wanted_full(const struct rte_sync *sync, const struct rte_adjacency *from)
+{
+	const uint32_t most = sync->options.routers_max;
+
+	return sync->wanted_count >= most &&
+	       (sync->wanted_count >= 2 * most || wanted_of(sync, from) >= most);
+}
+
+static int wanted_room(struct rte_sync *sync, const struct rte_adjacency *from)
 {
 	const uint32_t size =
 		sync->wanted_size ? sync->wanted_size * 2 : RTE_WANTED_LEAST;
 	struct rte_wanted *wanted;
 
-	if (sync->wanted_count >= sync->options.routers_max)
+	if (wanted_full(sync, from))
 		return -FI_ENOSPC;
 	if (sync->wanted_count < sync->wanted_size)
 		return 0;
@@ -102,7 +120,7 @@ static int wanted_room(struct rte_sync *sync)
 static int wanted_add(struct rte_sync *sync, const struct rte_wanted *wanted)
 {
 	uint32_t at;
-	int ret = wanted_room(sync);
+	int ret = wanted_room(sync, wanted->from);
 
 	if (ret)
 		return ret;
@@ -217,7 +235,8 @@ static int is_wanted(struct rte_sync *sync, struct rte_adjacency *from,
 	if (known &&
 	    rte_number_compare(entry->epoch, entry->seq, known->epoch, known->seq) <= 0)
 		return 0;
-	if (!known && rte_lsdb_count(sync->db) >= sync->options.routers_max)
+	if (!known && rte_lsdb_count(sync->db) >= sync->options.routers_max &&
+	    !rte_lsdb_has_share(sync->db, from->who.router))
 		return -FI_ENOSPC;
 	wanted = wanted_find(sync, entry->router);
 	if (!wanted) {

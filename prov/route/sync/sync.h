@@ -99,6 +99,9 @@ struct rte_sync_options {
 enum rte_sync_what {
 	RTE_SYNC_CHANGED, /* a router, perhaps this one, says something else: lsa */
 	RTE_SYNC_GONE,	  /* the life of what router said has ended */
+	/* The full database has dropped the router that neighbour `of` has advertised,
+	 * for one of a neighbour that has advertised fewer. */
+	RTE_SYNC_EVICTED,
 	/* The peer of an adjacency has said BYE, or nothing for too long. Nothing is sent
 	 * or taken over it any more; rte_sync_down has to follow. */
 	RTE_SYNC_LOST,
@@ -114,6 +117,7 @@ struct rte_sync_event {
 	uint64_t router;
 	const struct rte_lsa *lsa; /* CHANGED, CONTESTED; valid in the callback */
 	void *peer;		   /* LOST, CONTESTED, REACHES: of rte_sync_up */
+	uint64_t of;		   /* EVICTED: the neighbour's id */
 	bool bye;		   /* LOST: in order */
 	const struct rte_sync_reach *reach; /* REACHES; valid in the callback */
 	uint32_t reach_count;
@@ -137,11 +141,12 @@ struct rte_sync_counters {
 	uint64_t foreign;     /* LSAs and entries of another AS */
 	uint64_t third_party; /* reach of an AS that is not the sender's, or private */
 	uint64_t malformed;
-	uint64_t known;	 /* LSAs that were no news */
-	uint64_t range;	 /* LSAs and entries with an epoch or seq that none may have */
-	uint64_t capped; /* LSAs whose lifetime was reduced */
-	uint64_t full;	 /* routers for which the database has no room */
-	uint64_t memory; /* out of memory */
+	uint64_t known;	  /* LSAs that were no news */
+	uint64_t range;	  /* LSAs and entries with an epoch or seq that none may have */
+	uint64_t capped;  /* LSAs whose lifetime was reduced */
+	uint64_t full;	  /* routers for which the database has no room */
+	uint64_t evicted; /* routers that were dropped for those of other neighbours */
+	uint64_t memory;  /* out of memory */
 	uint64_t unanswered; /* entries of an LSREQ that there is nothing for */
 	uint64_t ahead; /* LSAs in this router's name that it had not sent, or not lately
 			 */

@@ -34,6 +34,26 @@ static void hear_reach(struct frt_node *node, struct frt_adjacency *adjacency,
 
 /* Kinds of lines about a peer, beside the error numbers (log.h). */
 #define KIND_CONTESTED 0x10000u
+#define KIND_EVICTED 0x10001u
+
+/* The neighbour may be connected over several devices, or no longer. */
+static void log_evicted(const struct frt_node *node, const struct rte_sync_event *event)
+{
+	const struct frt_adjacency *adjacency = NULL;
+	uint32_t i;
+
+	for (i = 0; i < node->devices && !adjacency; i++)
+		adjacency = frt_adjacency_find(node->device[i], event->as, event->of);
+	if (adjacency)
+		frt_log_peer(
+			frt_log_first(FRT_WARN, &adjacency->peer->address.sa,
+				      KIND_EVICTED),
+			"%s: router %s has advertised so many routers that there is no "
+			"room for those of others: %" PRIu64
+			", and maybe more, are dropped; are there so many?",
+			adjacency->device->config->name, adjacency->peer->text,
+			event->router);
+}
 
 /* Where the LSA's router listens, of the device's subnet if it is there. */
 static const char *uri_of(const struct rte_lsa *lsa, const struct frt_device *device)
@@ -82,6 +102,11 @@ static void on_event(void *context, const struct rte_sync_event *event)
 			"router %" PRIu64 " has not been heard of for too long, and is "
 			"forgotten: is it running?",
 			event->router);
+		break;
+	case RTE_SYNC_EVICTED:
+		frt_routes_del(node, event->as, event->router);
+		node->news = node->changed = node->retarget = true;
+		log_evicted(node, event);
 		break;
 	case RTE_SYNC_LOST:
 		if (!adjacency->failed)

@@ -36,6 +36,13 @@ static void log_dropped(const struct frt_adjacency *adjacency, uint8_t type, int
 			"high, or more than a day ahead of this host's clock: it "
 			"is dropped; compare the clocks, or is it forged?",
 			name, peer->text, rte_message_name(type));
+	else if (err == FI_ENOSPC)
+		frt_log_peer(
+			frt_log_first(FRT_WARN, &peer->address.sa, FI_ENOSPC),
+			"%s: router %s sent %s with a router for which there is no room, "
+			"and has had its share: it is dropped; are there so many "
+			"routers?",
+			name, peer->text, rte_message_name(type));
 	else
 		frt_log(FRT_DEBUG, "%s: router %s sent %s that was dropped: %s", name,
 			peer->text, rte_message_name(type), fi_strerror(err));

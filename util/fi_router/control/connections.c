@@ -151,7 +151,7 @@ static const struct counter sync_counters[] = {
 	SYNC(foreign),	  SYNC(third_party), SYNC(malformed),  SYNC(known),
 	SYNC(full),	  SYNC(memory),	     SYNC(unanswered), SYNC(ahead),
 	SYNC(originated), SYNC(repaired),    SYNC(lost),       SYNC(late),
-	SYNC(range),	  SYNC(capped),
+	SYNC(range),	  SYNC(capped),	     SYNC(evicted),
 };
 
 /* A field more is a line more here. */

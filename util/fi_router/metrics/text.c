@@ -410,6 +410,7 @@ static const struct family families[] = {
 	{"link_state_ahead_total", COUNTER, "Advertisements in the name of this router that it had not sent.", SYNC(ahead)},
 	{"link_state_foreign_total", COUNTER, "Advertisements of another AS, or about a third one.", SYNC(foreign)},
 	{"link_state_full_total", COUNTER, "Routers for which there was no room.", SYNC(full)},
+	{"link_state_evicted_total", COUNTER, "Routers that were dropped for those that other neighbours advertised.", SYNC(evicted)},
 	{"late_seconds_total", COUNTER, "How late its own timers were, together.", write_sync,
 	 offsetof(struct rte_sync_counters, late), 1e-3},
 };
