@@ -3,7 +3,7 @@
 %D%/%.o: private AM_CPPFLAGS += -I$(srcdir)/%D% -I$(srcdir)/prov/route
 noinst_LIBRARIES += %D%/libfirouter.a
 %C%_libfirouter_a_SOURCES = %D%/adjacency/adjacency.c %D%/adjacency/adjacency.h \
-	%D%/adjacency/exchange.c %D%/adjacency/hear.c %D%/adjacency/inside.h %D%/adjacency/queue.c \
+	%D%/adjacency/duplicate.c %D%/adjacency/exchange.c %D%/adjacency/hear.c %D%/adjacency/inside.h %D%/adjacency/queue.c \
 	%D%/adjacency/target.c %D%/control/blocked.c %D%/control/connections.c \
 	%D%/control/control.c %D%/control/control.h %D%/control/fault.c %D%/control/fault.h \
 	%D%/control/inject.c %D%/control/inside.h %D%/control/listen.c %D%/control/ready.c \

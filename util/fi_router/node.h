@@ -211,6 +211,8 @@ struct frt_counters {
 	uint64_t adjacencies_up, adjacencies_down;
 	uint64_t malformed;  /* messages of the exchange that could not be read */
 	uint64_t queue_full; /* adjacencies that were closed: they did not read */
+	uint64_t
+		duplicate_id; /* connections and LSAs that show two routers with one id */
 };
 
 struct frt_node {
@@ -238,6 +240,7 @@ struct frt_node {
 	uint32_t guests; /* of all devices */
 	bool failed;	 /* a port: the main thread looks for it */
 	bool scarce;	 /* descriptors: new connections are refused */
+	bool out;	 /* another router has this router's id: rte_sync_is_out */
 	/* The main thread's again. */
 	bool drain;		  /* takes no new clients; frt_node_drain */
 	struct rte_faults faults; /* injected on purpose (control/) */

@@ -61,17 +61,17 @@ int rte_flood(struct rte_sync *sync, const struct rte_lsa *lsa,
 }
 
 /* In this router's name: its own, or an older one, comes back in a loop; anything else is
- * of an earlier start, or of another router with its id. */
-static void receive_own(struct rte_sync *sync, const struct rte_adjacency *from,
-			const struct rte_lsa *lsa, uint64_t now)
+ * of an earlier start, of another router with its id, or forged. */
+static int receive_own(struct rte_sync *sync, const struct rte_adjacency *from,
+		       const struct rte_lsa *lsa, uint64_t now)
 {
 	const struct rte_lsa *own = rte_lsdb_get(sync->db, lsa->as, lsa->router, now);
 
-	if (rte_number_compare(lsa->epoch, lsa->seq, sync->epoch, sync->seq) < 0 ||
-	    (own && !rte_lsa_compare(lsa, own)))
-		sync->counters.known++;
-	else
-		rte_own_ahead(sync, from, lsa, now);
+	if (rte_number_compare(lsa->epoch, lsa->seq, sync->epoch, sync->seq) >= 0 &&
+	    (!own || rte_lsa_compare(lsa, own)))
+		return rte_own_ahead(sync, from, lsa, now);
+	sync->counters.known++;
+	return 0;
 }
 
 int rte_number_check(const struct rte_sync *sync, uint64_t epoch, uint64_t seq)
@@ -136,13 +136,11 @@ int rte_flood_receive(struct rte_sync *sync, struct rte_adjacency *from,
 	if (ret)
 		return ret;
 	rte_wanted_came(sync, lsa);
-	if (lsa->router == sync->options.router) {
-		receive_own(sync, from, lsa, now);
-		return 0;
-	}
+	capped = lifetime_cap(sync, lsa);
+	if (lsa->router == sync->options.router)
+		return receive_own(sync, from, &capped, now);
 	if (lsa->lifetime && is_full(sync, lsa, now) && !make_room(sync, from))
 		return -FI_ENOSPC;
-	capped = lifetime_cap(sync, lsa);
 	ret = rte_flood(sync, &capped, from, now);
 	if (ret > 0)
 		rte_lsdb_set_from(sync->db, lsa->as, lsa->router, from->who.router);

@@ -39,9 +39,15 @@ struct rte_sync {
 	bool over; /* rte_sync_bye */
 
 	/* own.c */
-	struct rte_lsa *self;		 /* without neighbours; NULL: nothing yet */
-	uint64_t epoch, seq;		 /* of what was originated last */
-	bool changed;			 /* to be said at hold_until */
+	struct rte_lsa *self; /* without neighbours; NULL: nothing yet */
+	uint64_t epoch, seq;  /* of what was originated last */
+	bool changed;	      /* to be said at hold_until */
+	bool out;	      /* another router has this id */
+	uint64_t out_until;   /* ms */
+	/* LSAs in a row that were above its corrections, and when the last one came, ms.
+	 */
+	uint32_t contests;
+	uint64_t contested_at;
 	uint64_t hold_until, refresh_at; /* ms */
 	uint32_t hold;
 
@@ -68,6 +74,13 @@ struct rte_sync {
 #define RTE_STILL 8u
 #define RTE_PATIENCE_LEAST RTE_STILL
 #define RTE_PATIENCE_MOST (8 * RTE_STILL)
+
+/* LSAs above a router's own, one after the other, after which another router with its id
+ * is alive: what an earlier start has left is above it once. */
+#define RTE_CONTESTS 4u
+/* Times hold_most, or heartbeat, within which the next one belongs to the same series: it
+ * may have come by a repair. */
+#define RTE_CONTEST_TIMES 10u
 
 /* Epochs and sequence numbers are below this: a router can always go above what others
  * have received in its name. As ns since 1970: the year 2262. */
@@ -99,9 +112,10 @@ void rte_own_changed(struct rte_sync *sync, uint64_t now);
 /* Originates what has changed, if its time has come. */
 void rte_own_tick(struct rte_sync *sync, uint64_t now);
 uint64_t rte_own_deadline(const struct rte_sync *sync);
-/* An LSA in its name that is newer than its own, or not the same: it goes above. */
-void rte_own_ahead(struct rte_sync *sync, const struct rte_adjacency *from,
-		   const struct rte_lsa *lsa, uint64_t now);
+/* An LSA in its name that is newer than its own, or not the same: it goes above, or stays
+ * out. 0, -FI_E*. */
+int rte_own_ahead(struct rte_sync *sync, const struct rte_adjacency *from,
+		  const struct rte_lsa *lsa, uint64_t now);
 void rte_own_withdraw(struct rte_sync *sync, uint64_t now);
 
 /* --- flood.c: LSAs --- */

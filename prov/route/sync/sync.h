@@ -106,8 +106,9 @@ enum rte_sync_what {
 	 * or taken over it any more; rte_sync_down has to follow. */
 	RTE_SYNC_LOST,
 	/* An LSA in this router's name arrived that this router had not sent: lsa. This
-	 * router goes above its number. */
+	 * router goes above its number, unless it is out. */
 	RTE_SYNC_CONTESTED,
+	RTE_SYNC_OUT,	  /* rte_sync_is_out has changed */
 	RTE_SYNC_REACHES, /* a border says over which links its AS is reached: reach */
 };
 
@@ -178,6 +179,17 @@ int rte_sync_set_reach(struct rte_sync *sync, const struct rte_sync_reach *link,
 		       uint32_t count, uint64_t now);
 /* The end: a withdrawal and BYE to all. From then on nothing is sent. */
 void rte_sync_bye(struct rte_sync *sync, uint64_t now);
+
+/*
+ * Two live routers with one id: the one that was started earlier stays out. It advertises
+ * nothing, and forwards what the other one advertises. It is out when its corrections are
+ * answered again and again by a later epoch than its own start has, and comes back when
+ * the other one has advertised nothing for 3 times refresh.
+ */
+bool rte_sync_is_out(const struct rte_sync *sync);
+/* Another router with this id, which was started later, is known to be alive: this one is
+ * out for at least so many ms. */
+void rte_sync_yield(struct rte_sync *sync, uint32_t ms, uint64_t now);
 
 struct rte_sync_peer {
 	uint32_t as;

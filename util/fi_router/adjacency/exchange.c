@@ -32,8 +32,7 @@ static void hear_reach(struct frt_node *node, struct frt_adjacency *adjacency,
 	frt_routes_forget(node);
 }
 
-/* Kinds of lines about a peer, beside the error numbers (log.h). */
-#define KIND_CONTESTED 0x10000u
+/* A kind of lines about a peer, beside the error numbers (log.h). */
 #define KIND_EVICTED 0x10001u
 
 /* The neighbour may be connected over several devices, or no longer. */
@@ -53,36 +52,6 @@ static void log_evicted(const struct frt_node *node, const struct rte_sync_event
 			", and maybe more, are dropped; are there so many?",
 			adjacency->device->config->name, adjacency->peer->text,
 			event->router);
-}
-
-/* Where the LSA's router listens, of the device's subnet if it is there. */
-static const char *uri_of(const struct rte_lsa *lsa, const struct frt_device *device)
-{
-	const struct rte_link *link =
-		rte_lsa_link(lsa, device->id.scope_as, device->id.subnet);
-	uint32_t i;
-
-	for (i = 0; !(link && *link->uri) && i < lsa->links; i++)
-		link = &lsa->link[i];
-	return link && *link->uri ? link->uri : "no address";
-}
-
-/* Each line names both: two routers with one id are found by it. */
-static void log_contested(const struct frt_node *node,
-			  const struct frt_adjacency *adjacency,
-			  const struct rte_lsa *lsa)
-{
-	const struct frt_device *device = adjacency->device;
-	const struct rte_peer *peer = adjacency->peer;
-
-	frt_log_peer(
-		frt_log_first(FRT_ERROR, &peer->address.sa, KIND_CONTESTED),
-		"%s: router %s sent an advertisement with this router's id %" PRIu64
-		" that this router did not send: it listens at %s, this router at %s. "
-		"It is corrected; if there are two routers, give each its own id, else "
-		"the clock was set back or the advertisement is forged",
-		device->config->name, peer->text, frt_config(node)->router.id,
-		uri_of(lsa, device), device->uri_text);
 }
 
 static void on_event(void *context, const struct rte_sync_event *event)
@@ -113,7 +82,10 @@ static void on_event(void *context, const struct rte_sync_event *event)
 			adjacency->failed = event->bye ? FI_ECONNABORTED : FI_ETIMEDOUT;
 		break;
 	case RTE_SYNC_CONTESTED:
-		log_contested(node, adjacency, event->lsa);
+		frt_duplicate_contested(adjacency, event->lsa);
+		break;
+	case RTE_SYNC_OUT:
+		frt_duplicate_out(node);
 		break;
 	case RTE_SYNC_REACHES:
 		hear_reach(node, adjacency, event);

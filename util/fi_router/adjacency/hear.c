@@ -61,6 +61,9 @@ static void hear(struct frt_adjacency *adjacency, const struct rte_packet *packe
 	if (bad == RTE_OK) {
 		ret = rte_sync_receive(node->sync, adjacency->sync, &heard.message,
 				       crn_now_ms());
+		if (packet->head.type == RTE_LSA && !ret)
+			frt_duplicate_check(node, heard.message.lsa->as,
+					    heard.message.lsa->router);
 		if (packet->head.type == RTE_LSA)
 			frt_join_end(&adjacency->join);
 		if (ret)

@@ -144,6 +144,7 @@ static const struct counter node_counters[] = {
 	NODE(adjacencies_down),
 	NODE(malformed),
 	NODE(queue_full),
+	NODE(duplicate_id),
 };
 
 static const struct counter sync_counters[] = {

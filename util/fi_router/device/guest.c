@@ -77,6 +77,9 @@ static void on_down(struct rte_peer *peer, int err)
 
 	frt_log_peer(FRT_DEBUG, "%s: %s has gone before it said anything: %s",
 		     guest->port->device->config->name, peer->text, fi_strerror(err));
+	/* The main thread's, which the others wait for. */
+	if (err == FI_EADDRINUSE && !guest->port->worker->index)
+		frt_duplicate_refused(guest->port->device, peer);
 	frt_guest_close(guest, 0);
 }
 

@@ -140,6 +140,11 @@ static void write_guests(struct scrape *scrape)
 	sample(scrape, scrape->node->guests, "%s", "");
 }
 
+static void write_out(struct scrape *scrape)
+{
+	sample(scrape, scrape->node->out, "%s", "");
+}
+
 static void write_drain(struct scrape *scrape)
 {
 	sample(scrape, scrape->node->drain, "%s", "");
@@ -352,6 +357,7 @@ static const struct family families[] = {
 	{"clients", GAUGE, "Hosts that programs connect from.", write_clients, 0, 0},
 	{"guests", GAUGE, "Who has connected and not said yet what for.", write_guests, 0, 0},
 	{"drain", GAUGE, "1 if it takes no new connections, else 0.", write_drain, 0, 0},
+	{"out", GAUGE, "1 if it is out, because another router has its id, else 0.", write_out, 0, 0},
 	{"faults", GAUGE, "Faults that are injected on purpose; more than 0: a test.", write_faults, 0, 0},
 	{"routers", GAUGE, "Routers whose link states it knows, its own among them.", write_routers, 0, 0},
 	{"memory_bytes", GAUGE, "Memory for messages and data.", write_memory, USE(bytes)},
@@ -397,6 +403,7 @@ static const struct family families[] = {
 	{"adjacencies_ended_total", COUNTER, "Routers that were lost, or have ended.", NODE(adjacencies_down)},
 	{"malformed_total", COUNTER, "Messages of routers that could not be read.", NODE(malformed)},
 	{"queue_full_total", COUNTER, "Routers that were given up: they did not read.", NODE(queue_full)},
+	{"duplicate_id_total", COUNTER, "Connections and advertisements that showed two routers with one id.", NODE(duplicate_id)},
 
 	{"link_state_received_total", COUNTER, "Messages of the link-state exchange received.", SYNC(received)},
 	{"link_state_sent_total", COUNTER, "Messages of the link-state exchange sent.", SYNC(sent)},
