@@ -198,9 +198,11 @@ struct frt_draining {
 struct frt_counters {
 	uint64_t requests; /* for connections, of clients and routers */
 	uint64_t delivered, forwarded, redirected, refused; /* answers of frt_route */
-	uint64_t accepted; /* connections of the lower providers */
-	uint64_t rejected; /* of them: not accepted */
-	uint64_t silent;   /* of them: no first message in time */
+	uint64_t unreached; /* of those that went on: the next hop did not answer in time
+			     */
+	uint64_t accepted;  /* connections of the lower providers */
+	uint64_t rejected;  /* of them: not accepted */
+	uint64_t silent;    /* of them: no first message in time */
 	/* Hosts that were not let in, by enum rte_denial. */
 	uint64_t denied[RTE_DENIALS];
 	uint64_t unknown_as;	    /* of another AS than may be there */

@@ -123,10 +123,32 @@ CT_TEST_F(refuse, a_neighbour_that_takes_next_to_nothing_is_refused)
 CT_TEST_F(refuse, it_ends_when_the_requests_time_is_over)
 {
 	world_ask(RTE_CLIENT);
-	world_pass(999);
+	world_pass(400);
+	fake_up(world.out, RTE_TARGET, 3);
+	CT_EXPECT_TRUE(world_next(world.out, RTE_CONN_REQ) != NULL);
+	world_pass(599);
 	CT_EXPECT_EQ(frt_transit_count(&world.node), 1);
 	world_pass(1);
+	world_expect_given_up(FI_ETIMEDOUT);
 	world_expect_failed(FI_ETIMEDOUT, WORLD_ID, NULL);
+}
+
+/* The client has time left for another router, which it asks when this one is named. */
+CT_TEST_F(refuse, a_next_hop_that_does_not_answer_has_half_of_the_time)
+{
+	world_ask(RTE_CLIENT);
+	world_pass(499);
+	CT_EXPECT_EQ(frt_transit_count(&world.node), 1);
+	world_pass(1);
+	world_expect_failed(FI_ETIMEDOUT, WORLD_ID, "has not answered within 500 ms");
+	CT_EXPECT_EQ(world.node.counters.unreached, 1);
+	world_begin();
+	world.answer.what = FRT_FORWARD;
+	world.answer.router = WORLD_NEXT;
+	world_ask(RTE_CLIENT);
+	world_pass(500);
+	world_expect_failed(FI_EHOSTUNREACH, WORLD_ID, "router ");
+	CT_EXPECT_EQ(world.node.counters.unreached, 1);
 }
 
 CT_TEST_F(refuse, a_target_that_was_asked_hears_that_nobody_waits_any_more)

@@ -127,6 +127,7 @@ static const struct counter node_counters[] = {
 	NODE(forwarded),
 	NODE(redirected),
 	NODE(refused),
+	NODE(unreached),
 	NODE(accepted),
 	NODE(rejected),
 	NODE(silent),

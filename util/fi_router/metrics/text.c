@@ -392,6 +392,7 @@ static const struct family families[] = {
 	{"requests_forwarded_total", COUNTER, "Of them to the next router.", NODE(forwarded)},
 	{"requests_redirected_total", COUNTER, "Of them: the client was told of a better router.", NODE(redirected)},
 	{"requests_refused_total", COUNTER, "Of them refused.", NODE(refused)},
+	{"requests_unreached_total", COUNTER, "Requests whose next router or target did not answer in time.", NODE(unreached)},
 	{"accepted_total", COUNTER, "Connections of the lower providers that were accepted.", NODE(accepted)},
 	{"rejected_total", COUNTER, "Connections of the lower providers that were not.", NODE(rejected)},
 	{"silent_total", COUNTER, "Of those accepted: without a first message in time.", NODE(silent)},

@@ -4,6 +4,7 @@
  * goes on first, then the other one is told; neither waits for longer than its deadline.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <rdma/fi_errno.h>
 #include <cairn/compat.h>
@@ -239,10 +240,25 @@ void frt_transit_shutdown(struct frt_transit *transit, enum frt_from from,
 	frt_transit_refuse(transit, RTE_FAILED);
 }
 
+/* Nobody knows which of the two is at fault: this router is named, so that the client
+ * asks another one. */
+static void reach_expired(struct frt_transit *transit)
+{
+	frt_node_count(transit->node, &transit->node->counters.unreached);
+	frt_reason_set(transit, transit->next ? FI_EHOSTUNREACH : FI_ETIMEDOUT,
+		       frt_own_id(transit),
+		       "%s %s has not answered within %" PRIu32 " ms",
+		       transit->next ? "router" : "target", transit->side[FRT_OUT].text,
+		       frt_transit_reach_ms(transit));
+	frt_transit_refuse(transit, RTE_FAILED);
+}
+
 void frt_transit_expired(struct frt_transit *transit)
 {
 	switch (transit->state) {
 	case FRT_REACHING:
+		reach_expired(transit);
+		return;
 	case FRT_ASKING:
 		frt_reason_set(transit, FI_ETIMEDOUT, frt_own_id(transit),
 			       "%s has not answered in time",
