@@ -168,7 +168,7 @@ CT_TEST_F(refuse, a_client_that_never_confirms_is_let_go)
 	world_next(world.in, RTE_CONN_REP);
 	world_pass(1000);
 	world_expect_given_up(FI_ETIMEDOUT);
-	world_expect_shutdown(world.in, FI_ETIMEDOUT, WORLD_ID);
+	world_expect_shutdown(world.in, FI_ETIMEDOUT, 0);
 }
 
 /* How a client leaves: its connection ends, SHUTDOWN, CONN_ACK with a status. */
@@ -220,7 +220,7 @@ CT_TEST_F(refuse, a_target_that_is_lost_after_its_answer_ends_it)
 	world_rep(RTE_ACCEPTED, 0);
 	world_next(world.in, RTE_CONN_REP);
 	fake_down(world.out, FI_ECONNRESET);
-	world_expect_shutdown(world.in, FI_ECONNRESET, WORLD_ID);
+	world_expect_shutdown(world.in, FI_ECONNRESET, 0);
 }
 
 CT_TEST_F(refuse, a_target_that_closes_in_place_of_an_answer)

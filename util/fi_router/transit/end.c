@@ -158,14 +158,15 @@ static void unreached(struct frt_transit *transit, int err)
 	frt_transit_refuse(transit, RTE_FAILED);
 }
 
-/* Who is named: the router that is lost, or this one, which has lost an end. */
+/* The router where it failed: the one that is lost, or this one, which has no memory or
+ * has found a mistake. 0: an end is lost, and no router has failed. */
 static uint64_t failed_at(const struct frt_transit *transit, enum frt_from from, int err)
 {
 	const struct rte_peer *peer = transit->side[from].peer;
 
-	return err != EPROTO && peer && peer->remote.role == RTE_ROUTER
-		       ? peer->remote.node
-		       : frt_own_id(transit);
+	if (!peer || err == EPROTO || err == FI_ENOMEM || err == FI_ENOBUFS)
+		return frt_own_id(transit);
+	return peer->remote.role == RTE_ROUTER ? peer->remote.node : 0;
 }
 
 void frt_transit_lost(struct frt_transit *transit, enum frt_from from, int err)
@@ -266,7 +267,7 @@ void frt_transit_expired(struct frt_transit *transit)
 		frt_transit_refuse(transit, RTE_FAILED);
 		return;
 	case FRT_ANSWERED:
-		frt_reason_set(transit, FI_ETIMEDOUT, frt_own_id(transit),
+		frt_reason_set(transit, FI_ETIMEDOUT, 0,
 			       "the client has not answered in time");
 		frt_say_only(&transit->side[FRT_OUT], FRT_SAY_ACK);
 		frt_say_only(&transit->side[FRT_IN], FRT_SAY_SHUTDOWN);
