@@ -287,6 +287,26 @@ CT_TEST_F(device, without_memory_for_connections_routers_still_come)
 	CT_EXPECT_NE(fake_arrives(a, RTE_CLIENT, 3, 1, 9, "10.0.1.20"), NULL);
 }
 
+CT_TEST_F(device, a_host_that_sends_no_hello_is_counted_and_logged_once_a_minute)
+{
+	struct rte_listener *a = one_device(&one, "a")->listener;
+	struct rte_peer *fake;
+
+	one_log_begin();
+	/* As rte_peer ends them after connect_timeout. */
+	fake_goes(fake_arrives(a, RTE_CLIENT, 3, 1, 77, "10.0.1.20"), FI_ETIMEDOUT);
+	fake_goes(fake_arrives(a, RTE_ROUTER, 3, 1, 78, "10.0.1.20"), FI_ETIMEDOUT);
+	CT_EXPECT_EQ(one.node.counters.silent, 2);
+	CT_EXPECT_EQ(one_log_end("10.0.1.20:1234 has connected and sends no HELLO"), 1);
+	/* One that leaves is not, nor one that has greeted. */
+	fake_goes(fake_arrives(a, RTE_CLIENT, 3, 1, 77, "10.0.1.20"), FI_ECONNABORTED);
+	fake = fake_arrives(a, RTE_CLIENT, 3, 1, 77, "10.0.1.20");
+	fake->hello.recv_slots[RTE_REQUESTS] = 1;
+	fake_goes(fake, FI_ETIMEDOUT);
+	CT_EXPECT_EQ(one.node.counters.silent, 2);
+	CT_EXPECT_EQ(one.node.guests, 0);
+}
+
 CT_TEST_F(device, who_says_nothing_or_what_begins_nothing_is_closed)
 {
 	struct rte_listener *a = one_device(&one, "a")->listener;
