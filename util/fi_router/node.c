@@ -160,6 +160,45 @@ bool frt_node_descriptors(struct frt_node *node, bool neighbour)
 	return left && lowest + kept < limit.rlim_cur;
 }
 
+void frt_node_reserve_drop(struct frt_node *node)
+{
+	while (node->reserved)
+		close(node->reserve[--node->reserved]);
+}
+
+static uint32_t reserve_wanted(rlim_t limit)
+{
+	return (uint32_t)CRN_MIN(limit / KEPT_PART, (rlim_t)FRT_RESERVE);
+}
+
+void frt_node_reserve(struct frt_node *node)
+{
+	struct rlimit limit;
+	uint32_t wanted;
+	int fd;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	if (node->reserve_limit != limit.rlim_cur)
+		frt_node_reserve_drop(node);
+	node->reserve_limit = limit.rlim_cur;
+	wanted = reserve_wanted(limit.rlim_cur);
+	while (node->reserved < wanted) {
+		fd = fcntl(node->nudge, F_DUPFD_CLOEXEC, (int)(limit.rlim_cur - wanted));
+		if (fd < 0)
+			return;
+		node->reserve[node->reserved++] = fd;
+	}
+}
+
+bool frt_node_reserve_use(struct frt_node *node)
+{
+	if (!node->reserved)
+		return false;
+	close(node->reserve[--node->reserved]);
+	return true;
+}
+
 struct frt_device *frt_node_device(const struct frt_node *node, uint32_t scope_as,
 				   uint32_t subnet)
 {

@@ -88,6 +88,7 @@ void one_close(struct one *router)
 		rte_peer_close(router->peer, 0);
 	while (node->devices)
 		frt_device_remove(node->device[0], 0);
+	frt_node_reserve_drop(node);
 	frt_sync_close(node);
 	frt_file_put(node->file);
 	CT_EXPECT_TRUE(crn_list_empty(&node->clients));

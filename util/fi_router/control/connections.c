@@ -131,6 +131,7 @@ static const struct counter node_counters[] = {
 	NODE(accepted),
 	NODE(rejected),
 	NODE(silent),
+	NODE(mute),
 	DENIED("no_proof", NO_PROOF),
 	DENIED("no_key", NO_KEY),
 	DENIED("unknown_key", KEY_ID),

@@ -396,6 +396,7 @@ static const struct family families[] = {
 	{"accepted_total", COUNTER, "Connections of the lower providers that were accepted.", NODE(accepted)},
 	{"rejected_total", COUNTER, "Connections of the lower providers that were not.", NODE(rejected)},
 	{"silent_total", COUNTER, "Of those accepted: without a first message in time.", NODE(silent)},
+	{"mute_total", COUNTER, "TCP connections that were closed: they had sent nothing.", NODE(mute)},
 	{"denied_total", COUNTER, "Hosts that were not let in: without the proof that is asked for.", write_denied, 0, 0},
 	{"unknown_as_total", COUNTER, "Hosts that were not let in: of another AS than may be there.", NODE(unknown_as)},
 	{"requests_acl_total", COUNTER, "Requests that no acl allows.", NODE(acl)},
