@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -89,6 +90,23 @@ void frt_node_failed(struct frt_node *node)
 	node->failed = true;
 	nudge(node);
 	crn_unlock(&node->shared);
+}
+
+/* Below so many connections memory stays. */
+#define TRIM_LOAD 64u
+
+void frt_node_trim(struct frt_node *node)
+{
+	uint32_t load;
+
+	crn_lock(&node->shared);
+	load = node->load;
+	crn_unlock(&node->shared);
+	node->load_most = CRN_MAX(node->load_most, load);
+	if (node->load_most < TRIM_LOAD || load > node->load_most / 2)
+		return;
+	node->load_most = load < TRIM_LOAD / 2 ? 0 : load;
+	malloc_trim(0);
 }
 
 uint32_t frt_node_load_told(const struct frt_node *node)

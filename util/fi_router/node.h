@@ -243,11 +243,12 @@ struct frt_node {
 	struct crn_lock shared;
 	struct crn_list clients; /* of struct frt_client */
 	struct frt_counters counters;
-	uint32_t load;	 /* connections, of transit */
-	uint32_t guests; /* of all devices */
-	bool failed;	 /* a port: the main thread looks for it */
-	bool scarce;	 /* descriptors: new connections are refused */
-	bool out;	 /* another router has this router's id: rte_sync_is_out */
+	uint32_t load;	    /* connections, of transit */
+	uint32_t load_most; /* since memory last went back */
+	uint32_t guests;    /* of all devices */
+	bool failed;	    /* a port: the main thread looks for it */
+	bool scarce;	    /* descriptors: new connections are refused */
+	bool out;	    /* another router has this router's id: rte_sync_is_out */
 	/* The main thread's again. */
 	bool drain;		  /* takes no new clients; frt_node_drain */
 	struct rte_faults faults; /* injected on purpose (control/) */
@@ -291,6 +292,9 @@ void frt_node_failed(struct frt_node *node);
 /* Transit has a connection more; false: there are `most` already. */
 bool frt_node_load_add(struct frt_node *node, uint32_t most);
 void frt_node_load_sub(struct frt_node *node);
+/* Gives memory back to the system when half of many connections have ended. The main
+ * thread's. */
+void frt_node_trim(struct frt_node *node);
 /* What others are told: rounded. */
 uint32_t frt_node_load_told(const struct frt_node *node);
 /*

@@ -198,6 +198,7 @@ void frt_sync_turn(struct frt_node *node, uint64_t now)
 		end_those_that_failed(node->device[i]);
 	if (node->changed && !node->stopping) {
 		node->changed = false;
+		frt_node_trim(node);
 		frt_self_tell(node, now);
 	}
 	if (node->retarget && !node->stopping) {
