@@ -62,7 +62,8 @@ void frt_duplicate_meet(struct frt_device *device, const struct rte_peer *peer)
 		return;
 	count(node);
 	frt_log_peer(frt_log_first(FRT_ERROR, &peer->address.sa, KIND_SELF),
-		     "%s: router %s has this router's id %" PRIu64 ", and this one listens at %s: give each its own",
+		     "%s: router %s has this router's id %" PRIu64
+		     ", and this one listens at %s: give each its own",
 		     device->config->name, peer->text, self_of(node), device->uri_text);
 	if (peer->hello.epoch > node->epoch)
 		rte_sync_yield(node->sync, OUT_MS, crn_now_ms());
