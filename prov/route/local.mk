@@ -15,7 +15,7 @@ noinst_LIBRARIES += %D%/libroute-objs.a
 	%D%/info.c %D%/info.h %D%/init.c %D%/keyring.c %D%/keyring.h %D%/keys/keys.c \
 	%D%/keys/keys.h %D%/mr.c %D%/objects.h %D%/peer/arena.c %D%/peer/auth.c %D%/peer/elastic.c \
 	%D%/peer/fault.c %D%/peer/fault.h %D%/peer/grant.c %D%/peer/hello.c %D%/peer/host.c \
-	%D%/peer/hurry.c %D%/peer/inside.h %D%/peer/life.c %D%/peer/listen.c %D%/peer/net.c \
+	%D%/peer/hurry.c %D%/peer/inside.h %D%/peer/life.c %D%/peer/listen.c %D%/peer/mute.c %D%/peer/net.c \
 	%D%/peer/peer.c %D%/peer/peer.h %D%/peer/port.c %D%/peer/receive.c %D%/peer/rules.c \
 	%D%/peer/send.c %D%/peer/socket.c %D%/pep.c %D%/route.h %D%/topo/graph.c %D%/topo/graph.h \
 	%D%/topo/label.c %D%/topo/label.h %D%/topo/lsa.c %D%/topo/lsdb.c %D%/topo/map.c \

@@ -55,6 +55,15 @@ struct rte_redirect {
 
 #define RTE_REDIRECTS 16u
 
+/* A router of the configuration that could not reach a subnet. */
+struct rte_avoided {
+	uint32_t router; /* index */
+	uint32_t as, subnet;
+	uint64_t until; /* ms: for that subnet it is asked after all others; 0: nothing */
+};
+
+#define RTE_AVOIDED 16u
+
 /* A device of the configuration that something is opened over: one domain of the lower
  * provider, for all domains and passive endpoints of the program. */
 /* keyring.c */
@@ -90,6 +99,8 @@ struct rte_device {
 	struct crn_list untold;	  /* rte_ep.untold: events that had no room */
 	struct rte_redirect redirect[RTE_REDIRECTS]; /* a ring */
 	uint32_t redirects;			     /* ever added */
+	struct rte_avoided avoided[RTE_AVOIDED];     /* a ring */
+	uint32_t avoids;			     /* ever added */
 	struct {
 		uint64_t id;	  /* 0: not known yet */
 		uint64_t shunned; /* ms, until when it is asked after all others: it has

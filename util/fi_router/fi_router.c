@@ -62,20 +62,12 @@ static int open_workers(struct frt_node *node)
 	return ret;
 }
 
-static uint64_t time_of_day(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static int open_node(struct frt_node *node)
 {
 	int ret;
 
 	rte_faults_init(&node->faults);
-	node->epoch = time_of_day();
+	node->epoch = frt_time_of_day();
 	node->id = frt_config(node)->router.id;
 	ret = open_workers(node);
 	if (!ret)

@@ -3,13 +3,13 @@
 %D%/%.o: private AM_CPPFLAGS += -I$(srcdir)/%D% -I$(srcdir)/prov/route
 noinst_LIBRARIES += %D%/libfirouter.a
 %C%_libfirouter_a_SOURCES = %D%/adjacency/adjacency.c %D%/adjacency/adjacency.h \
-	%D%/adjacency/exchange.c %D%/adjacency/hear.c %D%/adjacency/inside.h %D%/adjacency/queue.c \
+	%D%/adjacency/duplicate.c %D%/adjacency/exchange.c %D%/adjacency/hear.c %D%/adjacency/inside.h %D%/adjacency/queue.c \
 	%D%/adjacency/target.c %D%/control/blocked.c %D%/control/connections.c \
 	%D%/control/control.c %D%/control/control.h %D%/control/fault.c %D%/control/fault.h \
 	%D%/control/inject.c %D%/control/inside.h %D%/control/listen.c %D%/control/ready.c \
 	%D%/control/request.c %D%/control/request.h %D%/control/show.c %D%/control/top.c \
 	%D%/control/why.c %D%/control/words.c %D%/convert.c %D%/convert.h %D%/device/crowd.c \
-	%D%/device/device.c %D%/device/device.h %D%/device/guest.c %D%/device/inside.h \
+	%D%/device/device.c %D%/device/device.h %D%/device/guest.c %D%/device/inside.h %D%/device/mute.c \
 	%D%/device/rate.c %D%/drain.c %D%/drain.h %D%/log.c %D%/log.h %D%/lookup.c %D%/lookup.h \
 	%D%/metrics/http.c %D%/metrics/inside.h %D%/metrics/metrics.h %D%/metrics/text.c \
 	%D%/node.c %D%/node.h %D%/notify.c %D%/notify.h %D%/options.c %D%/options.h %D%/ready.c \

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 #include <cairn/compat.h>
 
@@ -19,6 +21,14 @@ static uint32_t load_round(uint32_t connections)
 	while (connections / unit >= LOAD_EXACT)
 		unit *= 2;
 	return connections / unit * unit;
+}
+
+uint64_t frt_time_of_day(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* The main thread sleeps while a worker works. */
@@ -80,6 +90,23 @@ void frt_node_failed(struct frt_node *node)
 	node->failed = true;
 	nudge(node);
 	crn_unlock(&node->shared);
+}
+
+/* Below so many connections memory stays. */
+#define TRIM_LOAD 64u
+
+void frt_node_trim(struct frt_node *node)
+{
+	uint32_t load;
+
+	crn_lock(&node->shared);
+	load = node->load;
+	crn_unlock(&node->shared);
+	node->load_most = CRN_MAX(node->load_most, load);
+	if (node->load_most < TRIM_LOAD || load > node->load_most / 2)
+		return;
+	node->load_most = load < TRIM_LOAD / 2 ? 0 : load;
+	malloc_trim(0);
 }
 
 uint32_t frt_node_load_told(const struct frt_node *node)
@@ -149,6 +176,45 @@ bool frt_node_descriptors(struct frt_node *node, bool neighbour)
 	else
 		kept /= 2;
 	return left && lowest + kept < limit.rlim_cur;
+}
+
+void frt_node_reserve_drop(struct frt_node *node)
+{
+	while (node->reserved)
+		close(node->reserve[--node->reserved]);
+}
+
+static uint32_t reserve_wanted(rlim_t limit)
+{
+	return (uint32_t)CRN_MIN(limit / KEPT_PART, (rlim_t)FRT_RESERVE);
+}
+
+void frt_node_reserve(struct frt_node *node)
+{
+	struct rlimit limit;
+	uint32_t wanted;
+	int fd;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	if (node->reserve_limit != limit.rlim_cur)
+		frt_node_reserve_drop(node);
+	node->reserve_limit = limit.rlim_cur;
+	wanted = reserve_wanted(limit.rlim_cur);
+	while (node->reserved < wanted) {
+		fd = fcntl(node->nudge, F_DUPFD_CLOEXEC, (int)(limit.rlim_cur - wanted));
+		if (fd < 0)
+			return;
+		node->reserve[node->reserved++] = fd;
+	}
+}
+
+bool frt_node_reserve_use(struct frt_node *node)
+{
+	if (!node->reserved)
+		return false;
+	close(node->reserve[--node->reserved]);
+	return true;
 }
 
 struct frt_device *frt_node_device(const struct frt_node *node, uint32_t scope_as,

@@ -38,6 +38,7 @@ struct frt_file {
 /* --- Devices --- */
 
 #define FRT_WORKERS_MAX RTE_WORKERS_MAX /* beside the main thread */
+#define FRT_RESERVE 16u			/* descriptors, at most */
 
 /* What connections that have ended did at a device. */
 struct frt_past {
@@ -86,6 +87,9 @@ struct frt_device {
 	struct crn_list targets;
 	uint32_t target_count;
 	struct crn_deadline again; /* when it is opened again */
+	struct crn_deadline sweep; /* mute.c: of TCP connections that send nothing */
+	uint64_t mute;		   /* closed by sweeps in a row; 0: none lately */
+	uint64_t mute_at;	   /* ms: the last one */
 	uint32_t tries;		   /* without success */
 };
 
@@ -181,6 +185,9 @@ void frt_route(struct frt_node *node, const struct frt_question *question,
 
 /* --- The node (node.c) --- */
 
+/* Returns the time of day in ns since 1970, the unit of epochs. */
+uint64_t frt_time_of_day(void);
+
 /* While node->drain: drain.c. */
 struct frt_draining {
 	uint64_t since; /* ms, as all of them */
@@ -195,9 +202,12 @@ struct frt_draining {
 struct frt_counters {
 	uint64_t requests; /* for connections, of clients and routers */
 	uint64_t delivered, forwarded, redirected, refused; /* answers of frt_route */
-	uint64_t accepted; /* connections of the lower providers */
-	uint64_t rejected; /* of them: not accepted */
-	uint64_t silent;   /* of them: no first message in time */
+	uint64_t unreached; /* of those that went on: the next hop did not answer in time
+			     */
+	uint64_t accepted;  /* connections of the lower providers */
+	uint64_t rejected;  /* of them: not accepted */
+	uint64_t mute;	    /* TCP connections that were closed: they had sent nothing */
+	uint64_t silent;    /* of them: no first message in time */
 	/* Hosts that were not let in, by enum rte_denial. */
 	uint64_t denied[RTE_DENIALS];
 	uint64_t unknown_as;	    /* of another AS than may be there */
@@ -208,6 +218,8 @@ struct frt_counters {
 	uint64_t adjacencies_up, adjacencies_down;
 	uint64_t malformed;  /* messages of the exchange that could not be read */
 	uint64_t queue_full; /* adjacencies that were closed: they did not read */
+	uint64_t
+		duplicate_id; /* connections and LSAs that show two routers with one id */
 };
 
 struct frt_node {
@@ -231,10 +243,12 @@ struct frt_node {
 	struct crn_lock shared;
 	struct crn_list clients; /* of struct frt_client */
 	struct frt_counters counters;
-	uint32_t load;	 /* connections, of transit */
-	uint32_t guests; /* of all devices */
-	bool failed;	 /* a port: the main thread looks for it */
-	bool scarce;	 /* descriptors: new connections are refused */
+	uint32_t load;	    /* connections, of transit */
+	uint32_t load_most; /* since memory last went back */
+	uint32_t guests;    /* of all devices */
+	bool failed;	    /* a port: the main thread looks for it */
+	bool scarce;	    /* descriptors: new connections are refused */
+	bool out;	    /* another router has this router's id: rte_sync_is_out */
 	/* The main thread's again. */
 	bool drain;		  /* takes no new clients; frt_node_drain */
 	struct rte_faults faults; /* injected on purpose (control/) */
@@ -249,10 +263,13 @@ struct frt_node {
 	struct crn_deadline tick;	/* of sync */
 	struct crn_list lookups;	/* of struct frt_lookup (lookup.c) */
 	uint32_t lookup_count;
-	int wake;      /* an eventfd: one of them is over */
-	int nudge;     /* an eventfd: a worker has something for the main thread */
-	int epfd;      /* what the main thread sleeps on */
-	bool stopping; /* nothing is begun any more */
+	int wake;  /* an eventfd: one of them is over */
+	int nudge; /* an eventfd: a worker has something for the main thread */
+	int epfd;  /* what the main thread sleeps on */
+	int reserve[FRT_RESERVE]; /* descriptors that are held back... */
+	uint32_t reserved;	  /* ...so many of them */
+	uint64_t reserve_limit;	  /* of open files, as they were held back */
+	bool stopping;		  /* nothing is begun any more */
 };
 
 static inline const struct rte_config *frt_config(const struct frt_node *node)
@@ -275,6 +292,9 @@ void frt_node_failed(struct frt_node *node);
 /* Transit has a connection more; false: there are `most` already. */
 bool frt_node_load_add(struct frt_node *node, uint32_t most);
 void frt_node_load_sub(struct frt_node *node);
+/* Gives memory back to the system when half of many connections have ended. The main
+ * thread's. */
+void frt_node_trim(struct frt_node *node);
 /* What others are told: rounded. */
 uint32_t frt_node_load_told(const struct frt_node *node);
 /*
@@ -284,6 +304,14 @@ uint32_t frt_node_load_told(const struct frt_node *node);
  * would look for ever at who waits for one. Says in the log when that changes.
  */
 bool frt_node_descriptors(struct frt_node *node, bool neighbour);
+/*
+ * The last descriptors are held back by numbers of their own, for no lower provider asks
+ * before it accepts. Holds those that can be held of the limit that there is now.
+ */
+void frt_node_reserve(struct frt_node *node);
+/* Frees one of them, for what accepts next. False: none is left. */
+bool frt_node_reserve_use(struct frt_node *node);
+void frt_node_reserve_drop(struct frt_node *node);
 /* No new connections of clients; others are told. */
 void frt_node_drain(struct frt_node *node, bool drain);
 /* The device on that subnet, as the AS calls it; NULL: there is none. */

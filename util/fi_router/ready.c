@@ -53,6 +53,9 @@ bool frt_ready(const struct frt_node *node, char why[FRT_READY_SIZE])
 	*why = 0;
 	if (node->stopping)
 		snprintf(why, FRT_READY_SIZE, "it ends");
+	else if (node->out)
+		snprintf(why, FRT_READY_SIZE,
+			 "another router has this router's id: give each its own");
 	else if (node->drain)
 		snprintf(why, FRT_READY_SIZE, "it takes no new connections (drain)");
 	else if (devices_ready(node, why))

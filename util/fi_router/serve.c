@@ -253,6 +253,7 @@ int frt_serve_open(struct frt_serve *serve, struct frt_node *node)
 void frt_serve_close(struct frt_serve *serve)
 {
 	frt_lookups_close(serve->node);
+	frt_node_reserve_drop(serve->node);
 	if (serve->signals >= 0)
 		close(serve->signals);
 	if (serve->node->nudge >= 0)

@@ -22,6 +22,19 @@ crowd_text='hold() {
 let_go() { kill "$(<"$ROUTE_NET/$1.pid")"; }
 look() { "$net" in "$1" timeout 40 fi_cairn_rawroute look "$ROUTE_B" 7471; }
 ask() { timeout 10 fi_routectl show counters -s "$ROUTE_NET/r1.sock" >/dev/null; }
+# silent HOST ADDRESS COUNT: TCP connections that send nothing, in the background.
+silent() {
+	# shellcheck disable=SC2016 # for the shell there
+	"$net" in "$1" sh -c "echo \$\$ >\$0; exec \"\$@\"" "$ROUTE_NET/silent.pid" /usr/bin/python3 -c "
+import resource, socket, sys, time
+count = int(sys.argv[2])
+resource.setrlimit(resource.RLIMIT_NOFILE, (count + 50, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+held = [socket.socket() for i in range(count)]
+for one in held:
+    one.setblocking(False)
+    one.connect_ex((sys.argv[1], 7000))
+time.sleep(100)" "$2" "$3" & silent=$!
+}
 # Ticks of the processor that the router has used.
 ticks() { awk "{ print \$14 + \$15 }" "/proc/$(<"$ROUTE_NET/r1.pid")/stat"; }
 serve() {
@@ -44,6 +57,22 @@ part_crowd() {
 		hold one a 10.0.1.101 router 200 && [ "$held" = 128 ] || exit 1
 		"$net" stop r2 && "$net" start r2 && serve && look a || exit 1
 		let_go one && let_go serve'
+	# TCP connections that send nothing: the kernel keeps them at first, what it gives to the router then is closed.
+	step crowd-silent 100 T1 "$text"'
+		serve && look a && prlimit --pid "$(<"$ROUTE_NET/r1.pid")" --nofile=160:160 || exit 1
+		silent a 10.0.1.101 1200
+		for ((tries = 0; tries < 45; tries++)); do
+			before=$(ticks)
+			ask && look a || exit 1
+			sleep 0.5
+			busy=$(($(ticks) - before)) most=$((busy > ${most-0} ? busy : ${most-0}))
+			! grep -q "have connected and sent nothing" "$ROUTE_NET/r1.log" || break
+		done
+		echo "the router used up to $most ticks in a half second, and noticed after $tries of them"
+		[ "$tries" != 45 ] && ask && look a || exit 1
+		fi_routectl show counters -s "$ROUTE_NET/r1.sock" | grep -E "mute +[1-9]" || exit 1
+		kill "$(<"$ROUTE_NET/silent.pid")"
+		ask && look a && let_go serve'
 	step crowd-descriptors 100 T1 "$text"'
 		serve && look a && prlimit --pid "$(<"$ROUTE_NET/r1.pid")" --nofile=160:160 || exit 1
 		hold one a 10.0.1.101 client 400 && [ "$held" -lt 160 ] && [ "$held" -gt 50 ] || exit 1

@@ -146,7 +146,8 @@ part_failure() {
 		away killed 60 '"$net" stop r1 KILL'
 		failure_better
 		away blackholed-in 90 'fault r1 set blackhole --way in' 'fault r1 clear'
-		broken target-killed 60 T1 'kill -KILL "$(pid serve)"; wait $serving; serve'
+		# No router has failed.
+		broken target-killed 60 T1 'kill -KILL "$(pid serve)"; wait $serving; serve; await lost 4; named 0'
 		broken target-cut 90 T1 'links b down; await lost 4; links b up'
 		failure_kills 4 $RANDOM
 		return
@@ -176,7 +177,7 @@ part_failure() {
 	broken acks-lost 120 T2-2 'fault r1 set drop --class acks --count 3; await ok +100; fault r1 clear; "$net" stop r2 KILL
 		restart r2'
 	broken requests-lost 90 T2-2 'fault r2 set drop --class control --way in --count 2; "$net" stop r1 KILL; restart r1'
-	broken target-killed 60 T1 'kill -KILL "$(pid serve)"; wait $serving; serve'
+	broken target-killed 60 T1 'kill -KILL "$(pid serve)"; wait $serving; serve; await lost 4; named 0'
 	# Nothing is heard of its host, whether it is to acknowledge something or not.
 	broken target-cut 90 T1 'links b down; await lost 4; links b up'
 	broken client-cut 90 T1 'links a down; await lost 4; links a up'

@@ -230,3 +230,47 @@ CT_TEST_F(elastic, it_is_told_of_only_to_who_knows_it)
 	PAIR_UNTIL(t, t->b->downs);
 	pair_expect_left(t->b, FI_EIO);
 }
+
+/* Many peers come, use memory, and go. */
+CT_TEST(arena, gives_memory_back_when_many_peers_have_gone)
+{
+	static const struct rte_arena_attr attr = {.land_size = 4096,
+						   .lands = 16,
+						   .messages = 4000};
+	static struct arena_buf *held[4000];
+	struct rte_arena_use use;
+	struct rte_arena *arena;
+	uint32_t i;
+
+	CT_ASSERT_EQ(rte_arena_open(&attr, &arena), 0);
+	arena_peers(arena, 200);
+	for (i = 0; i < 4000; i++) {
+		held[i] = arena_get(arena, ARENA_MESSAGE);
+		CT_ASSERT_NE(held[i], NULL);
+	}
+	for (i = 0; i < 3000; i++)
+		arena_put(arena, ARENA_MESSAGE, held[i]);
+	arena_peers(arena, -99);
+	rte_arena_use(arena, &use);
+	CT_EXPECT_EQ(use.messages, 4000);
+	arena_peers(arena, -1);
+	/* What is in use stays, and is good. */
+	rte_arena_use(arena, &use);
+	CT_EXPECT_GE(use.messages, 1000);
+	CT_EXPECT_LT(use.messages, 2000);
+	CT_EXPECT_EQ(use.messages_taken, 1000);
+	for (i = 3000; i < 4000; i++) {
+		memset(held[i]->data, 1, 9000);
+		arena_put(arena, ARENA_MESSAGE, held[i]);
+	}
+	arena_peers(arena, -100);
+	rte_arena_use(arena, &use);
+	CT_EXPECT_LE(use.bytes, 9u << 20);
+	/* And it grows again. */
+	for (i = 0; i < 4000; i++) {
+		held[i] = arena_get(arena, ARENA_MESSAGE);
+		CT_ASSERT_NE(held[i], NULL);
+	}
+	CT_EXPECT_EQ(arena_get(arena, ARENA_MESSAGE), NULL);
+	rte_arena_close(arena);
+}

@@ -157,3 +157,23 @@ CT_TEST_F(life, who_was_heard_is_not_asked)
 	CT_EXPECT_EQ(asks.seen, 0);
 	CT_EXPECT_EQ(t->a->peer->state, RTE_PEER_UP);
 }
+
+/* Looks of all peers of a port are at the same times, however they began: a process with
+ * many idle peers is woken for all of them at once. */
+CT_TEST_F(life, peers_are_looked_at_together)
+{
+	/* A look each 45 s, at multiples of a quarter of that. */
+	const uint64_t interval = 60000 * LOSS / (LOSS + 1), grid = interval / 4;
+	uint64_t now;
+
+	pair_up(t, &slow);
+	now = crn_now_ms();
+	CT_EXPECT_EQ(t->a->peer->in->next_look % grid, 0);
+	CT_EXPECT_EQ(t->b->peer->in->next_look % grid, 0);
+	/* The first is not too soon. */
+	CT_EXPECT_GE(t->a->peer->in->next_look, now + interval - 1000);
+	CT_EXPECT_LE(t->a->peer->in->next_look, now + interval + grid);
+	look(t->a->peer, 0);
+	CT_EXPECT_EQ(t->a->peer->in->next_look % grid, 0);
+	CT_EXPECT_LE(t->a->peer->in->next_look, crn_now_ms() + interval);
+}

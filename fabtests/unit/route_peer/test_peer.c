@@ -2,6 +2,8 @@
 /* Peers over provider tcp: prov/route/peer. */
 #include <dirent.h>
 #include <errno.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
@@ -505,15 +507,79 @@ static void turn_with_errno(struct pair *pair)
 	pair_turn(pair);
 }
 
+static bool listens(int fd, const void *what)
+{
+	int on = 0;
+	socklen_t len = sizeof(on);
+
+	(void)what;
+	return !getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &len) && on;
+}
+
+/* What connects to b is accepted before it has sent anything. */
+static void at_once(struct pair *pair)
+{
+	const int off = 0, fd = socket_find(listens, NULL);
+
+	CT_ASSERT_NE(pair->listener, NULL);
+	CT_ASSERT_GE(fd, 0);
+	CT_EXPECT_EQ(setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &off, sizeof(off)), 0);
+}
+
+static int mute(const struct pair *pair)
+{
+	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	CT_EXPECT_EQ(connect(fd, &pair->address.sa, sizeof(pair->address.in)), 0);
+	return fd;
+}
+
 CT_TEST_F(peer, a_socket_that_says_nothing_is_closed_with_its_other_end)
 {
 	int before, fd;
 
 	pair_open(t, &plain);
+	at_once(t);
 	before = descriptors();
-	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	CT_ASSERT_EQ(connect(fd, &t->address.sa, sizeof(t->address.in)), 0);
+	fd = mute(t);
 	PAIR_UNTIL(t, (turn_with_errno(t), descriptors() == before + 2));
 	close(fd);
 	PAIR_UNTIL(t, (turn_with_errno(t), descriptors() == before));
+}
+
+CT_TEST_F(peer, a_socket_that_says_nothing_is_not_accepted_at_first)
+{
+	int before, fd, i;
+
+	pair_open(t, &plain);
+	before = descriptors();
+	fd = mute(t);
+	for (i = 0; i < 100; i++)
+		pair_turn(t);
+	CT_EXPECT_EQ(descriptors(), before + 1);
+	close(fd);
+}
+
+CT_TEST_F(peer, a_socket_that_says_nothing_is_shut_down_and_no_other)
+{
+	union crn_addr last;
+	int before, fd;
+	char byte;
+
+	pair_open(t, &plain);
+	at_once(t);
+	pair_connect(t);
+	before = descriptors();
+	CT_EXPECT_EQ(rte_listener_sweep(t->listener, 0, &last), 0);
+	fd = mute(t);
+	PAIR_UNTIL(t, (turn_with_errno(t), descriptors() == before + 2));
+	CT_EXPECT_EQ(rte_listener_sweep(t->listener, 60000, &last), 0);
+	CT_EXPECT_EQ(rte_listener_sweep(t->listener, 0, &last), 1);
+	CT_EXPECT_TRUE(crn_addr_is_loopback(&last.sa));
+	/* The lower provider closes it. */
+	PAIR_UNTIL(t, (turn_with_errno(t), descriptors() == before + 1));
+	CT_EXPECT_EQ(recv(fd, &byte, 1, 0), 0);
+	CT_EXPECT_EQ(rte_listener_sweep(t->listener, 0, &last), 0);
+	close(fd);
+	CT_EXPECT_EQ(t->a->downs + t->b->downs, 0);
 }

@@ -5,7 +5,7 @@
 
 #include "ends.h"
 
-#define ROUTER_PEERS 8
+#define ROUTER_PEERS 64
 
 enum router_answer {
 	ROUTER_SILENT,

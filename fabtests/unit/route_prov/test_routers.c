@@ -172,6 +172,36 @@ CT_TEST_F(routers, what_one_cannot_reach_another_may)
 	CT_EXPECT_STREQ(two.param, "hello");
 }
 
+CT_TEST_F(routers, one_whose_next_hop_does_not_answer_is_asked_last_for_that_subnet)
+{
+	int i;
+
+	begin(t, true, "");
+	one.answer = ROUTER_FAILS;
+	one.status = FI_ETIMEDOUT;
+	two.answer = ROUTER_ACCEPTS;
+	/* Until chance has let it be asked. */
+	for (i = 0; i < 20 && !one.asked; i++)
+		connect_again(t, &target);
+	CT_ASSERT_EQ(one.asked, 1u);
+	CT_EXPECT_EQ(two.asked, (unsigned int)i);
+	for (i = 0; i < 8; i++)
+		connect_again(t, &target);
+	CT_EXPECT_EQ(one.asked, 1u);
+	/* Another subnet is not affected. */
+	one.answer = ROUTER_ACCEPTS;
+	for (i = 0; i < 20 && one.asked == 1u; i++)
+		connect_again(t, &elsewhere);
+	CT_EXPECT_EQ(one.asked, 2u);
+	/* It is asked again where the other one cannot help, and has reached it then. */
+	two.answer = ROUTER_FAILS;
+	two.status = FI_EHOSTUNREACH;
+	connect_again(t, &target);
+	CT_EXPECT_EQ(one.asked, 3u);
+	connect_again(t, &target);
+	CT_EXPECT_EQ(one.asked, 4u);
+}
+
 CT_TEST_F(routers, each_is_asked_once_and_the_last_ones_word_stands)
 {
 	begin(t, true, "");

@@ -24,6 +24,13 @@ static void on_event(void *context, const struct rte_sync_event *event)
 		it->changed += event->router;
 }
 
+static uint64_t on_time(void *context)
+{
+	const struct one *it = context;
+
+	return it->day ? it->day : UINT64_C(1) << 63;
+}
+
 void one_open(struct one *it, const struct rte_sync_options *options)
 {
 	static const struct rte_link link[] = {
@@ -38,7 +45,9 @@ void one_open(struct one *it, const struct rte_sync_options *options)
 		 .up = true,
 		 .uri = "b"},
 	};
-	static const struct rte_sync_ops ops = {.send = on_send, .event = on_event};
+	static const struct rte_sync_ops ops = {.send = on_send,
+						.event = on_event,
+						.time = on_time};
 	const struct rte_lsa self = {.links = 2, .link = link, .flags = RTE_LSA_BORDER};
 	struct rte_sync_options all = {.as = ONE_AS,
 				       .router = ONE_ID,

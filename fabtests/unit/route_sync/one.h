@@ -23,6 +23,7 @@ struct one_sent {
 struct one {
 	struct rte_sync *sync;
 	uint64_t now;
+	uint64_t day; /* time of day in ns; 0: no bound */
 	struct rte_adjacency *peer[ONE_PEERS];
 	uint32_t peer_as[ONE_PEERS];
 	uint64_t peer_id[ONE_PEERS];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* prov/route/sync/flood.c: what is handed on, and to whom. */
+#include <errno.h>
 #include <rdma/fi_errno.h>
 #include "one.h"
 
@@ -127,19 +128,67 @@ CT_TEST_F(flood, what_is_malformed_is_dropped)
 
 	lsa.lifetime = RTE_LIFETIME_MAX + 1;
 	CT_EXPECT_EQ(one_receive(&one, 1, message), -FI_EINVAL);
-	/* Nothing could ever be newer. */
-	lsa = one_lsa(50, UINT64_MAX, 5);
-	CT_EXPECT_EQ(one_receive(&one, 1, message), -FI_EINVAL);
-	lsa = one_lsa(50, 1, UINT64_MAX);
-	CT_EXPECT_EQ(one_receive(&one, 1, message), -FI_EINVAL);
 	CT_EXPECT_EQ(one_receive(&one, 1, (struct rte_sync_message){.type = 0x77}),
 		     -FI_EINVAL);
-	CT_EXPECT_EQ(rte_sync_counters(one.sync)->malformed, 4);
+	CT_EXPECT_EQ(rte_sync_counters(one.sync)->malformed, 2);
 	/* No life is left. */
 	lsa = one_lsa(50, 1, 5);
 	lsa.lifetime = 0;
 	CT_EXPECT_EQ(one_receive(&one, 1, message), 0);
 	CT_EXPECT_EQ(lsas(), 0);
+}
+
+/* A router could not go above such a number for long, or not at all. */
+CT_TEST_F(flood, refuses_epochs_and_numbers_near_the_top)
+{
+	static const uint64_t top = UINT64_C(1) << 63;
+
+	CT_EXPECT_EQ(one_hear(&one, 1, 50, UINT64_MAX, 5), -ERANGE);
+	CT_EXPECT_EQ(one_hear(&one, 1, 50, UINT64_MAX - 1, UINT64_MAX - 1), -ERANGE);
+	CT_EXPECT_EQ(one_hear(&one, 1, 50, top, 5), -ERANGE);
+	CT_EXPECT_EQ(one_hear(&one, 1, 50, 1, top), -ERANGE);
+	CT_EXPECT_EQ(rte_sync_counters(one.sync)->range, 4);
+	CT_EXPECT_EQ(lsas(), 0);
+	CT_EXPECT_EQ(one_hear(&one, 1, 50, 1, top - 1), 0);
+	CT_EXPECT_EQ(lsas(), 2);
+}
+
+CT_TEST_F(flood, refuses_an_epoch_more_than_a_day_ahead_of_the_clock)
+{
+	static const uint64_t day = UINT64_C(86400000000000);
+
+	one.day = 100 * day;
+	CT_EXPECT_EQ(one_hear(&one, 1, 50, 101 * day + 1, 1), -ERANGE);
+	CT_EXPECT_EQ(one_list(&one, 1, RTE_SYNC_DIGEST, 50, 101 * day + 1, 1), -ERANGE);
+	CT_EXPECT_EQ(one.sents, 0);
+	CT_EXPECT_EQ(rte_sync_counters(one.sync)->range, 2);
+	CT_EXPECT_EQ(one_hear(&one, 1, 50, 101 * day, 1), 0);
+	CT_EXPECT_EQ(lsas(), 2);
+	/* The clock that was behind is set. */
+	one.day += day;
+	CT_EXPECT_EQ(one_hear(&one, 1, 50, 101 * day + 1, 1), 0);
+}
+
+CT_TEST_F(flood, reduces_a_lifetime_to_three_refreshes_or_five_minutes)
+{
+	static const struct rte_sync_options slow = {.as = ONE_AS,
+						     .router = ONE_ID,
+						     .epoch = ONE_EPOCH,
+						     .refresh = RTE_LIFETIME_MAX / 3};
+	struct rte_lsa lsa = one_lsa(50, 1, 5);
+	const struct rte_sync_message message = {.type = RTE_SYNC_LSA, .lsa = &lsa};
+
+	lsa.lifetime = RTE_LIFETIME_MAX;
+	CT_EXPECT_EQ(one_receive(&one, 1, message), 0);
+	CT_EXPECT_EQ(rte_lsdb_get(rte_sync_db(one.sync), ONE_AS, 50, one.now)->lifetime,
+		     300000);
+	CT_EXPECT_EQ(rte_sync_counters(one.sync)->capped, 1);
+	one_open(&one, &slow);
+	one_up(&one, 1);
+	CT_EXPECT_EQ(one_receive(&one, 1, message), 0);
+	CT_EXPECT_EQ(rte_lsdb_get(rte_sync_db(one.sync), ONE_AS, 50, one.now)->lifetime,
+		     RTE_LIFETIME_MAX);
+	CT_EXPECT_EQ(rte_sync_counters(one.sync)->capped, 0);
 }
 
 CT_TEST_F(flood, a_full_database_takes_no_more_routers)
@@ -166,6 +215,63 @@ CT_TEST_F(flood, a_full_database_takes_no_more_routers)
 	CT_EXPECT_EQ(one_hear(&one, 0, ONE_ID, ONE_EPOCH, 30), 0);
 	one_run(&one, 3000, 3);
 	CT_EXPECT_EQ(one_own(&one)->seq, 31);
+}
+
+static void open_with_room_for(uint32_t routers)
+{
+	const struct rte_sync_options options = {.as = ONE_AS,
+						 .router = ONE_ID,
+						 .epoch = ONE_EPOCH,
+						 .routers_max = routers};
+
+	one_open(&one, &options);
+	one_up(&one, 0);
+	one_up(&one, 1);
+}
+
+static bool knows(uint64_t router)
+{
+	return rte_lsdb_get(rte_sync_db(one.sync), ONE_AS, router, one.now);
+}
+
+/* Routers are invented by a neighbour. */
+CT_TEST_F(flood, a_neighbour_that_fills_the_database_leaves_others_their_share)
+{
+	uint32_t i, refused = 0;
+
+	open_with_room_for(9);
+	CT_EXPECT_EQ(one_hear(&one, 0, 50, 1, 1), 0);
+	for (i = 0; i < 100; i++)
+		refused += one_hear(&one, 0, 1000 + i, 1, 1) == -FI_ENOSPC;
+	CT_EXPECT_EQ(refused, 93);
+	CT_EXPECT_EQ(rte_lsdb_count(rte_sync_db(one.sync)), 9);
+	/* Another one's routers are known, and asked for. */
+	for (i = 0; i < 4; i++)
+		CT_EXPECT_EQ(one_hear(&one, 1, 60 + i, 1, 1), 0);
+	CT_EXPECT_EQ(one.events[RTE_SYNC_EVICTED], 4);
+	CT_EXPECT_EQ(rte_sync_counters(one.sync)->evicted, 4);
+	CT_EXPECT_EQ(rte_lsdb_count(rte_sync_db(one.sync)), 9);
+	CT_EXPECT_TRUE(knows(ONE_ID) && knows(60) && knows(61) && knows(62) && knows(63));
+	/* What became known first stays. */
+	CT_EXPECT_TRUE(knows(50) && knows(1000) && knows(1002));
+	CT_EXPECT_FALSE(knows(1003));
+	/* Both have their share. */
+	CT_EXPECT_EQ(one_hear(&one, 1, 64, 1, 1), -FI_ENOSPC);
+	CT_EXPECT_EQ(one_hear(&one, 0, 1003, 1, 1), -FI_ENOSPC);
+}
+
+CT_TEST_F(flood, a_full_database_asks_for_routers_of_a_neighbour_that_has_few)
+{
+	uint32_t i;
+
+	open_with_room_for(9);
+	for (i = 0; i < 8; i++)
+		CT_EXPECT_EQ(one_hear(&one, 0, 1000 + i, 1, 1), 0);
+	one_forget(&one);
+	CT_EXPECT_EQ(one_list(&one, 0, RTE_SYNC_DIGEST, 2000, 1, 1), -FI_ENOSPC);
+	CT_EXPECT_EQ(one_list(&one, 1, RTE_SYNC_DIGEST, 60, 1, 1), 0);
+	CT_EXPECT_EQ(one_count(&one, 0, RTE_SYNC_LSREQ), 0);
+	CT_EXPECT_EQ(one_count(&one, 1, RTE_SYNC_LSREQ), 1);
 }
 
 CT_TEST_F(flood, goes_on_without_memory)

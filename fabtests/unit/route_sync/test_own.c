@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* prov/route/sync/own.c: what a router says of itself. */
+#include <errno.h>
 #include <rdma/fi_errno.h>
 #include "one.h"
 
@@ -157,9 +158,129 @@ CT_TEST_F(own, at_the_end_of_its_numbers_the_next_epoch_begins)
 {
 	one_up(&one, 0);
 	one_run(&one, 2000, 1);
-	CT_EXPECT_EQ(one_hear(&one, 0, ONE_ID, ONE_EPOCH, UINT64_MAX - 1), 0);
+	CT_EXPECT_EQ(one_hear(&one, 0, ONE_ID, ONE_EPOCH, (UINT64_C(1) << 63) - 1), 0);
 	CT_EXPECT_EQ(one_own(&one)->epoch, ONE_EPOCH + 1);
 	CT_EXPECT_EQ(one_own(&one)->seq, 1);
+}
+
+/* A forged LSA that nothing could be above. */
+CT_TEST_F(own, is_not_removed_by_an_lsa_at_the_top_of_the_numbers)
+{
+	const uint64_t top = UINT64_MAX - 1;
+
+	one_up(&one, 0);
+	one_run(&one, 2000, 1);
+	CT_EXPECT_EQ(one_hear(&one, 0, ONE_ID, top, top), -ERANGE);
+	CT_EXPECT_EQ(one_own(&one)->epoch, ONE_EPOCH);
+	CT_EXPECT_EQ(one_own(&one)->links, 2);
+	CT_EXPECT_EQ(one.events[RTE_SYNC_CONTESTED], 0);
+	/* One that could be is corrected, and the owner is notified. */
+	CT_EXPECT_EQ(one_hear(&one, 0, ONE_ID, ONE_EPOCH + 9, 4), 0);
+	CT_EXPECT_EQ(one.events[RTE_SYNC_CONTESTED], 1);
+	CT_EXPECT_EQ(one.event.peer, &one.peer[0]);
+	one_run(&one, 4000, 1);
+	CT_EXPECT_EQ(one_own(&one)->epoch, ONE_EPOCH + 9);
+	CT_EXPECT_EQ(one_own(&one)->seq, 5);
+	CT_EXPECT_EQ(one_own(&one)->links, 2);
+}
+
+/* An LSA with this router's id, above its own. */
+static int contest(uint64_t epoch)
+{
+	const struct rte_lsa *own = one_own(&one);
+
+	return one_hear(&one, 0, ONE_ID, epoch, own->seq + 1);
+}
+
+static void contest_until_out(void)
+{
+	uint32_t i;
+
+	one_up(&one, 0);
+	one_up(&one, 1);
+	one_run(&one, 2000, 3);
+	for (i = 0; i < 10 && !rte_sync_is_out(one.sync); i++) {
+		CT_EXPECT_EQ(contest(ONE_EPOCH + 9), 0);
+		one_run(&one, one.now + 1500, 3);
+	}
+	CT_EXPECT_EQ(i, 4);
+}
+
+CT_TEST_F(own, stays_out_while_a_router_with_its_id_that_was_started_later_is_alive)
+{
+	uint32_t i;
+
+	contest_until_out();
+	CT_EXPECT_TRUE(rte_sync_is_out(one.sync));
+	CT_EXPECT_EQ(one.events[RTE_SYNC_OUT], 1);
+	CT_EXPECT_EQ(one.events[RTE_SYNC_CONTESTED], 4);
+	/* The other one is what is known and forwarded; this one says nothing. */
+	CT_EXPECT_EQ(one_own(&one)->links, 0);
+	for (i = 0; i < 6; i++) {
+		one_forget(&one);
+		CT_EXPECT_EQ(contest(ONE_EPOCH + 9), 0);
+		CT_EXPECT_EQ(one_count(&one, 0, RTE_SYNC_LSA), 0);
+		CT_EXPECT_EQ(one_count(&one, 1, RTE_SYNC_LSA), 1);
+		one_run(&one, one.now + ONE_REFRESH, 3);
+		CT_EXPECT_TRUE(rte_sync_is_out(one.sync));
+	}
+	/* Its end does not withdraw the other one. */
+	one_forget(&one);
+	rte_sync_bye(one.sync, one.now);
+	CT_EXPECT_EQ(one_count(&one, 1, RTE_SYNC_LSA), 0);
+	CT_EXPECT_EQ(one_count(&one, 1, RTE_SYNC_BYE), 1);
+}
+
+CT_TEST_F(own, comes_back_when_the_other_router_is_silent_or_withdraws)
+{
+	struct rte_lsa lsa;
+
+	contest_until_out();
+	one_run(&one, one.now + 3 * ONE_REFRESH, 3);
+	CT_EXPECT_FALSE(rte_sync_is_out(one.sync));
+	CT_EXPECT_EQ(one.events[RTE_SYNC_OUT], 2);
+	CT_EXPECT_EQ(one_own(&one)->links, 2);
+	CT_EXPECT_EQ(one_own(&one)->epoch, ONE_EPOCH + 9);
+	one_open(&one, NULL);
+	contest_until_out();
+	lsa = *one_own(&one);
+	lsa.seq++;
+	lsa.flags = RTE_LSA_WITHDRAW;
+	CT_EXPECT_EQ(one_receive(&one, 0,
+				 (struct rte_sync_message){.type = RTE_SYNC_LSA,
+							   .lsa = &lsa}),
+		     0);
+	one_run(&one, one.now + 1000, 3);
+	CT_EXPECT_FALSE(rte_sync_is_out(one.sync));
+	CT_EXPECT_EQ(one_own(&one)->links, 2);
+}
+
+CT_TEST_F(own, of_two_with_one_id_the_one_that_was_started_later_stays_in)
+{
+	uint32_t i;
+
+	one_up(&one, 0);
+	one_run(&one, 2000, 1);
+	for (i = 0; i < 50; i++) {
+		CT_EXPECT_EQ(contest(ONE_EPOCH), 0);
+		one_run(&one, one.now + 1500, 1);
+	}
+	CT_EXPECT_FALSE(rte_sync_is_out(one.sync));
+	CT_EXPECT_EQ(one_own(&one)->links, 2);
+}
+
+CT_TEST_F(own, is_not_out_because_of_forged_lsas_now_and_then)
+{
+	uint32_t i;
+
+	one_up(&one, 0);
+	one_run(&one, 2000, 1);
+	for (i = 0; i < 20; i++) {
+		CT_EXPECT_EQ(contest(ONE_EPOCH + 9 + i), 0);
+		one_run(&one, one.now + 11000, 1);
+		CT_EXPECT_EQ(one_own(&one)->links, 2);
+	}
+	CT_EXPECT_FALSE(rte_sync_is_out(one.sync));
 }
 
 /* Two routers with one id answer each other for ever: not more often than the hold-down

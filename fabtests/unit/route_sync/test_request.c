@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* prov/route/sync/request.c: the exchange of whole databases. */
+#include <errno.h>
 #include <rdma/fi_errno.h>
 #include "one.h"
 
@@ -142,12 +143,13 @@ CT_TEST_F(request, a_list_is_bounded_and_of_this_as)
 	CT_EXPECT_EQ(one_receive(&one, 0, message), -FI_EINVAL);
 	list[9].router = 59;
 	list[9].seq = UINT64_MAX;
-	CT_EXPECT_EQ(one_receive(&one, 0, message), -FI_EINVAL);
+	CT_EXPECT_EQ(one_receive(&one, 0, message), -ERANGE);
 	list[9].seq = 1;
 	list[9].epoch = UINT64_MAX;
-	CT_EXPECT_EQ(one_receive(&one, 0, message), -FI_EINVAL);
+	CT_EXPECT_EQ(one_receive(&one, 0, message), -ERANGE);
 	CT_EXPECT_EQ(one.sents, 0);
-	CT_EXPECT_EQ(rte_sync_counters(one.sync)->malformed, 5);
+	CT_EXPECT_EQ(rte_sync_counters(one.sync)->malformed, 3);
+	CT_EXPECT_EQ(rte_sync_counters(one.sync)->range, 2);
 	CT_EXPECT_EQ(rte_sync_counters(one.sync)->foreign, 1);
 	/* Nor is anything of a border's taken. */
 	one_up_border(&one, 3, 4);
@@ -176,6 +178,24 @@ CT_TEST_F(request, no_more_is_outstanding_than_the_database_could_take)
 	/* They do not come: there is room again. */
 	one_run(&one, one.now + 1000, 1);
 	CT_EXPECT_EQ(one_list(&one, 0, RTE_SYNC_DIGEST, 200, 1, 1), 0);
+}
+
+CT_TEST_F(request, a_neighbour_that_lists_without_end_leaves_others_room)
+{
+	static const struct rte_sync_options options = {
+		.as = ONE_AS, .router = ONE_ID, .epoch = ONE_EPOCH, .routers_max = 40};
+	uint32_t i;
+
+	one_open(&one, &options);
+	one_up(&one, 0);
+	one_up(&one, 1);
+	one_run(&one, 2500, 3);
+	one_forget(&one);
+	for (i = 0; i < 100; i++)
+		one_list(&one, 0, RTE_SYNC_DIGEST, 1000 + i, 1, 1);
+	CT_EXPECT_EQ(one_list(&one, 1, RTE_SYNC_DIGEST, 50, 1, 1), 0);
+	CT_EXPECT_EQ(one_count(&one, 0, RTE_SYNC_LSREQ), 40);
+	CT_EXPECT_EQ(one_count(&one, 1, RTE_SYNC_LSREQ), 1);
 }
 
 CT_TEST_F(request, goes_on_without_memory)

@@ -18,6 +18,7 @@ struct rte_listener {
 };
 
 int fake_listen_fails;
+uint32_t fake_mute, fake_mute_ms;
 uint8_t fake_flags;
 
 struct fake_port *fake_port_of(struct rte_port *port)
@@ -157,6 +158,17 @@ int rte_listener_name(struct rte_listener *listener, union crn_addr *addr)
 {
 	*addr = listener->addr;
 	return 0;
+}
+
+uint32_t rte_listener_sweep(struct rte_listener *listener, uint32_t ms,
+			    union crn_addr *last)
+{
+	const uint32_t count = fake_mute;
+
+	*last = listener->addr;
+	fake_mute_ms = ms;
+	fake_mute = 0;
+	return count;
 }
 
 void rte_listener_close(struct rte_listener *listener)

@@ -15,6 +15,8 @@ struct fake_port {
 
 /* rte_listen returns it. */
 extern int fake_listen_fails;
+/* rte_listener_sweep returns fake_mute once, and was given fake_mute_ms. */
+extern uint32_t fake_mute, fake_mute_ms;
 /* Of the preambles of those that arrive. */
 extern uint8_t fake_flags;
 

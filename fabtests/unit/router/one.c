@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <cairn/compat.h>
 #include <cairn/wait.h>
 #include "adjacency/inside.h"
+#include "log.h"
 #include "one.h"
 #include "route_config/conf.h"
 
@@ -85,6 +88,7 @@ void one_close(struct one *router)
 		rte_peer_close(router->peer, 0);
 	while (node->devices)
 		frt_device_remove(node->device[0], 0);
+	frt_node_reserve_drop(node);
 	frt_sync_close(node);
 	frt_file_put(node->file);
 	CT_EXPECT_TRUE(crn_list_empty(&node->clients));
@@ -181,4 +185,48 @@ struct rte_peer *one_visitor(struct one *router, uint64_t id, uint64_t epoch)
 	fake_greets(fake, 3, 1, id, epoch);
 	one_heartbeat(fake);
 	return fake;
+}
+
+static FILE *log_file;
+static int log_kept; /* the standard error */
+
+void one_log_begin(void)
+{
+	frt_log_open(0);
+	/* Whatever other tests have written. */
+	ct_time_pass(60000);
+	fflush(stderr);
+	log_kept = dup(STDERR_FILENO);
+	log_file = tmpfile();
+	CT_ASSERT_NE(log_file, NULL);
+	dup2(fileno(log_file), STDERR_FILENO);
+}
+
+unsigned int one_log_end(const char *text)
+{
+	unsigned int count = 0;
+	char line[1024];
+
+	fflush(stderr);
+	dup2(log_kept, STDERR_FILENO);
+	close(log_kept);
+	rewind(log_file);
+	while (fgets(line, sizeof(line), log_file))
+		count += strstr(line, text) != NULL;
+	fclose(log_file);
+	return count;
+}
+
+static int say_bytes(void *context, const void *bytes, size_t len)
+{
+	fake_say(context, bytes, len, NULL);
+	return 0;
+}
+
+void one_lsa(struct rte_peer *fake, const struct rte_lsa *lsa)
+{
+	const struct rte_sync_message message = {.type = RTE_SYNC_LSA, .lsa = lsa};
+	struct frt_stamps stamps = {0};
+
+	CT_EXPECT_EQ(frt_say(&message, &stamps, 1, 4096, say_bytes, fake), 0);
 }

@@ -48,6 +48,12 @@ struct rte_peer *one_adjacent(struct one *router, uint64_t id);
 /* A heartbeat, which begins an adjacency; CONN_REQ. */
 void one_heartbeat(struct rte_peer *fake);
 void one_conn_req(struct rte_peer *fake);
+/* What is written to the log from here on; how many lines of it have that text, after
+ * which the log is the standard error again. */
+void one_log_begin(void);
+unsigned int one_log_end(const char *text);
+/* The router behind fake sends an LSA. */
+void one_lsa(struct rte_peer *fake, const struct rte_lsa *lsa);
 /* A router connects to device a, and says a heartbeat. */
 struct rte_peer *one_visitor(struct one *router, uint64_t id, uint64_t epoch);
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* util/fi_router/adjacency: who is connected with whom. */
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <rdma/fi_errno.h>
 #include <cairn/wait.h>
 #include "adjacency/inside.h"
 #include "one.h"
+#include "ready.h"
 #include "reload.h"
 #include "route_config/conf.h"
 
@@ -277,6 +280,80 @@ CT_TEST_F(adjacency, what_is_wrong_ends_it)
 	CT_EXPECT_EQ(one.requests, 0);
 }
 
+static struct rte_lsa lsa_of(uint64_t router, uint64_t epoch, const struct rte_link *link)
+{
+	return (struct rte_lsa){.as = 3,
+				.router = router,
+				.epoch = epoch,
+				.seq = 7,
+				.lifetime = 60000,
+				.links = 1,
+				.link = link};
+}
+
+CT_TEST_F(adjacency, logs_once_a_minute_what_is_sent_in_this_routers_name)
+{
+	static const struct rte_link link = {.subnet = 1,
+					     .scope_as = 3,
+					     .rate = 1,
+					     .up = true,
+					     .uri = "tcp://10.0.1.77:7000"};
+	struct rte_peer *fake = one_visitor(&one, 9, 50);
+	struct rte_lsa lsa = lsa_of(5, 200, &link);
+
+	one_log_begin();
+	one_lsa(fake, &lsa);
+	lsa.seq = 20;
+	one_lsa(fake, &lsa);
+	CT_EXPECT_EQ(one_log_end("it listens at tcp://10.0.1.77:7000, this router at "
+				 "tcp://10.0.1.5:7000"),
+		     1);
+	CT_EXPECT_EQ(rte_sync_counters(one.node.sync)->ahead, 2);
+	one_passes(&one, 2000);
+	CT_EXPECT_EQ(rte_lsdb_get(rte_sync_db(one.node.sync), 3, 5, crn_now_ms())->links,
+		     3);
+}
+
+CT_TEST_F(adjacency, logs_once_a_minute_an_epoch_that_no_router_can_have)
+{
+	static const struct rte_link link = {
+		.subnet = 1, .scope_as = 3, .rate = 1, .uri = ""};
+	struct rte_peer *fake = one_visitor(&one, 9, 50);
+	struct rte_lsa lsa = lsa_of(77, UINT64_MAX - 1, &link);
+
+	one_log_begin();
+	one_lsa(fake, &lsa);
+	lsa.epoch = frt_time_of_day() + 90000 * UINT64_C(1000000000);
+	one_lsa(fake, &lsa);
+	CT_EXPECT_EQ(one_log_end("a day ahead of this host's clock"), 1);
+	CT_EXPECT_EQ(rte_sync_counters(one.node.sync)->range, 2);
+	CT_EXPECT_FALSE(fake->in->closed);
+	lsa.epoch = frt_time_of_day();
+	one_lsa(fake, &lsa);
+	CT_EXPECT_EQ(rte_lsdb_count(rte_sync_db(one.node.sync)), 2);
+}
+
+CT_TEST_F(adjacency, logs_once_a_minute_a_neighbour_that_advertises_too_many)
+{
+	struct rte_peer *many = one_visitor(&one, 9, 50),
+			*few = one_visitor(&one, 10, 50);
+	struct rte_lsa lsa = lsa_of(1, 200, NULL);
+	struct rte_lsdb *db = rte_sync_db(one.node.sync);
+
+	lsa.links = 0;
+	one_log_begin();
+	for (lsa.router = 1000; lsa.router < 6000; lsa.router++)
+		one_lsa(many, &lsa);
+	CT_EXPECT_EQ(one_log_end("has had its share"), 1);
+	CT_EXPECT_EQ(rte_lsdb_count(db), 4096);
+	one_log_begin();
+	for (lsa.router = 60; lsa.router < 70; lsa.router++)
+		one_lsa(few, &lsa);
+	CT_EXPECT_EQ(one_log_end("there is no room for those of others"), 1);
+	CT_EXPECT_EQ(rte_lsdb_count(db), 4096);
+	CT_EXPECT_NE(rte_lsdb_get(db, 3, 69, crn_now_ms()), NULL);
+}
+
 CT_TEST_F(adjacency, two_come_to_know_the_same)
 {
 	static const char other[] =
@@ -485,4 +562,137 @@ CT_TEST_F(adjacency, another_is_replaced_while_one_ends)
 	CT_EXPECT_TRUE(first->in->closed);
 	CT_EXPECT_TRUE(second->in->closed);
 	CT_EXPECT_EQ(frt_adjacencies_count(&one.node), 1);
+}
+
+/* --- Two routers with one id --- */
+
+static struct rte_peer *visitor_from(const char *host, uint64_t id, uint64_t epoch)
+{
+	struct rte_peer *fake =
+		fake_arrives(one_device(&one, "a")->listener, RTE_ROUTER, 3, 1, id, host);
+
+	CT_EXPECT_NE(fake, NULL);
+	if (!fake)
+		return NULL;
+	snprintf(fake->uri, sizeof(fake->uri), "tcp://%s:7000", host);
+	fake_greets(fake, 3, 1, id, epoch);
+	one_heartbeat(fake);
+	return fake;
+}
+
+CT_TEST_F(adjacency, logs_two_neighbours_with_one_id_and_parts_from_the_earlier)
+{
+	struct rte_peer *earlier, *later, *again;
+
+	one_log_begin();
+	earlier = visitor_from("10.0.1.20", 9, 50);
+	later = visitor_from("10.0.1.21", 9, 60);
+	CT_EXPECT_TRUE(earlier->in->closed);
+	CT_EXPECT_EQ(earlier->in->status, FI_EADDRINUSE);
+	CT_EXPECT_EQ(one_adjacent(&one, 9), later);
+	again = visitor_from("10.0.1.20", 9, 50);
+	CT_EXPECT_TRUE(again->in->closed);
+	CT_EXPECT_EQ(again->in->status, FI_EADDRINUSE);
+	visitor_from("10.0.1.20", 9, 50);
+	CT_EXPECT_EQ(one_log_end("have the same id 9"), 2);
+	CT_EXPECT_EQ(one.node.counters.duplicate_id, 3);
+	/* On its own host it is the same router, started again. */
+	visitor_from("10.0.1.21", 9, 61);
+	CT_EXPECT_EQ(one.node.counters.duplicate_id, 3);
+}
+
+CT_TEST_F(adjacency, a_neighbour_whose_advertisement_is_of_another_is_logged)
+{
+	static const struct rte_link link = {
+		.subnet = 1, .scope_as = 3, .rate = 1, .uri = "tcp://10.0.1.21:7000"};
+	struct rte_lsa lsa = lsa_of(9, 70, &link);
+	struct rte_peer *near = visitor_from("10.0.1.20", 9, 50), *far;
+
+	far = visitor_from("10.0.1.30", 8, 50);
+	for (int i = 0; i < 6; i++) {
+		one_heartbeat(near);
+		one_heartbeat(far);
+		one_passes(&one, 1000);
+	}
+	one_log_begin();
+	one_lsa(far, &lsa);
+	lsa.seq++;
+	one_lsa(far, &lsa);
+	CT_EXPECT_EQ(one_log_end("listens at tcp://10.0.1.20:7000, and an advertisement "
+				 "with its id 9 says tcp://10.0.1.21:7000"),
+		     1);
+	CT_EXPECT_EQ(one.node.counters.duplicate_id, 2);
+}
+
+static int way_to_2(char *text)
+{
+	struct ask question = {
+		.req = {.target = {.as = 3, .subnet = 2}, .ttl = 1},
+		.client = {.peers = 1},
+	};
+
+	question.question = (struct frt_question){.in = one_device(&one, "a"),
+						  .from = &question.from,
+						  .client = &question.client,
+						  .req = &question.req,
+						  .options = &question.options};
+	frt_route(&one.node, &question.question, &question.answer);
+	snprintf(text, FRT_TEXT_SIZE, "%s", question.answer.text);
+	return question.answer.what;
+}
+
+CT_TEST_F(adjacency, a_router_whose_id_one_that_was_started_later_has_stays_out)
+{
+	char why[FRT_READY_SIZE], text[FRT_TEXT_SIZE];
+	struct rte_peer *fake;
+
+	CT_EXPECT_TRUE(frt_ready(&one.node, why));
+	CT_EXPECT_EQ(way_to_2(text), FRT_DELIVER);
+	/* One that was started earlier is told, and nothing else. */
+	fake = visitor_from("10.0.1.20", 5, 99);
+	CT_EXPECT_EQ(fake->in->status, FI_EADDRINUSE);
+	CT_EXPECT_FALSE(one.node.out);
+	one_log_begin();
+	fake = visitor_from("10.0.1.21", 5, 101);
+	CT_EXPECT_EQ(fake->in->status, FI_EADDRINUSE);
+	CT_EXPECT_EQ(
+		one_log_end(
+			"10.0.1.21:1234 has this router's id 5, and this one listens at "
+			"tcp://10.0.1.5:7000"),
+		1);
+	CT_EXPECT_TRUE(one.node.out);
+	CT_EXPECT_FALSE(frt_ready(&one.node, why));
+	CT_EXPECT_STREQ(why, "another router has this router's id: give each its own");
+	CT_EXPECT_EQ(way_to_2(text), FRT_REFUSE);
+	CT_EXPECT_NE(strstr(text, "give each its own"), NULL);
+	CT_EXPECT_EQ(one.node.counters.duplicate_id, 2);
+	one_passes(&one, 11000);
+	CT_EXPECT_FALSE(one.node.out);
+	CT_EXPECT_EQ(way_to_2(text), FRT_DELIVER);
+}
+
+CT_TEST_F(adjacency, a_router_that_a_neighbour_refuses_for_its_id_stays_out)
+{
+	struct rte_peer *fake = visitor_from("10.0.1.20", 9, 50);
+
+	fake_goes(fake, FI_EADDRINUSE);
+	CT_EXPECT_TRUE(one.node.out);
+	CT_EXPECT_EQ(one.node.counters.duplicate_id, 1);
+	/* It is connected with itself: nothing follows of it. */
+	one_open(&one, ONE_TEXT("router = tcp://10.0.1.99:7000\n"));
+	fake_greets(fakes.last, 3, 1, 5, 100);
+	fake = fake_arrives(one_device(&one, "a")->listener, RTE_ROUTER, 3, 1, 5,
+			    "10.0.1.5");
+	CT_ASSERT_NE(fake, NULL);
+	fake_greets(fake, 3, 1, 5, 100);
+	fake_goes(fake, FI_EADDRINUSE);
+	CT_EXPECT_FALSE(one.node.out);
+	CT_EXPECT_EQ(one.node.counters.duplicate_id, 0);
+	/* The other one refuses it, before it has sent anything. */
+	fake = fake_arrives(one_device(&one, "a")->listener, RTE_ROUTER, 3, 1, 5,
+			    "10.0.1.20");
+	CT_ASSERT_NE(fake, NULL);
+	fake_greets(fake, 3, 1, 5, 101);
+	fake_goes(fake, FI_EADDRINUSE);
+	CT_EXPECT_TRUE(one.node.out);
 }

@@ -287,6 +287,75 @@ CT_TEST_F(device, without_memory_for_connections_routers_still_come)
 	CT_EXPECT_NE(fake_arrives(a, RTE_CLIENT, 3, 1, 9, "10.0.1.20"), NULL);
 }
 
+CT_TEST_F(device, a_host_that_sends_no_hello_is_counted_and_logged_once_a_minute)
+{
+	struct rte_listener *a = one_device(&one, "a")->listener;
+	struct rte_peer *fake;
+
+	one_log_begin();
+	/* As rte_peer ends them after connect_timeout. */
+	fake_goes(fake_arrives(a, RTE_CLIENT, 3, 1, 77, "10.0.1.66"), FI_ETIMEDOUT);
+	fake_goes(fake_arrives(a, RTE_ROUTER, 3, 1, 78, "10.0.1.66"), FI_ETIMEDOUT);
+	CT_EXPECT_EQ(one.node.counters.silent, 2);
+	CT_EXPECT_EQ(one_log_end("10.0.1.66:1234 has connected and sends no HELLO"), 1);
+	/* One that leaves is not, nor one that has greeted. */
+	fake_goes(fake_arrives(a, RTE_CLIENT, 3, 1, 77, "10.0.1.66"), FI_ECONNABORTED);
+	fake = fake_arrives(a, RTE_CLIENT, 3, 1, 77, "10.0.1.66");
+	fake->hello.recv_slots[RTE_REQUESTS] = 1;
+	fake_goes(fake, FI_ETIMEDOUT);
+	CT_EXPECT_EQ(one.node.counters.silent, 2);
+	CT_EXPECT_EQ(one.node.guests, 0);
+}
+
+CT_TEST_F(
+	device,
+	tcp_connections_that_send_nothing_are_counted_and_their_beginning_and_end_logged)
+{
+	fake_mute_ms = 0;
+	one_passes(&one, 900);
+	CT_EXPECT_EQ(fake_mute_ms, 0);
+	one_log_begin();
+	one_passes(&one, 1000);
+	/* As connections have for their greeting. */
+	CT_EXPECT_EQ(fake_mute_ms, 5000);
+	fake_mute = 3;
+	one_passes(&one, 1000);
+	fake_mute = 4;
+	one_passes(&one, 1000);
+	CT_EXPECT_EQ(one.node.counters.mute, 7);
+	CT_EXPECT_EQ(one_log_end("sent nothing, 3 times, and are closed"), 1);
+	one_log_begin();
+	one_passes(&one, 12000);
+	CT_EXPECT_EQ(one_log_end("no more connections that send nothing; 7 were closed"),
+		     1);
+}
+
+CT_TEST_F(device, descriptors_are_held_back_for_those_that_ask)
+{
+	struct rlimit limit, few;
+	int fd[400], count = 0;
+
+	CT_ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = (struct rlimit){.rlim_cur = 320, .rlim_max = limit.rlim_max};
+	CT_ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+	one_passes(&one, 1100);
+	CT_EXPECT_EQ(one.node.reserved, 16);
+	while (count < 400 && (fd[count] = dup(STDERR_FILENO)) >= 0)
+		count++;
+	CT_EXPECT_LT(count, 304);
+	CT_EXPECT_TRUE(frt_node_reserve_use(&one.node));
+	fd[count] = dup(STDERR_FILENO);
+	CT_EXPECT_GE(fd[count], 304);
+	one_passes(&one, 1100);
+	/* Connections that send nothing have less time now. */
+	CT_EXPECT_EQ(fake_mute_ms, 250);
+	for (; count >= 0; count--)
+		close(fd[count]);
+	one_passes(&one, 1100);
+	CT_EXPECT_EQ(one.node.reserved, 16);
+	CT_EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
 CT_TEST_F(device, who_says_nothing_or_what_begins_nothing_is_closed)
 {
 	struct rte_listener *a = one_device(&one, "a")->listener;

@@ -51,7 +51,15 @@ CT_TEST_F(end, the_same_when_the_lower_connection_ends)
 	fake_down(world.in, FI_ECONNRESET);
 	fake_credit(world.out, RTE_REQUESTS, 1);
 	world_expect(world.out, &small);
-	world_expect_shutdown(world.out, FI_ECONNRESET, WORLD_ID);
+	/* An end is lost: no router has failed. */
+	world_expect_shutdown(world.out, FI_ECONNRESET, 0);
+}
+
+CT_TEST_F(end, a_router_without_memory_is_named)
+{
+	world_open(RTE_CLIENT, RTE_TARGET);
+	fake_down(world.out, FI_ENOMEM);
+	world_expect_shutdown(world.in, FI_ENOMEM, WORLD_ID);
 }
 
 CT_TEST_F(end, a_router_that_is_lost_is_named)
@@ -217,7 +225,7 @@ CT_TEST_F(end, what_is_over_with_the_peer_goes_on_at_once)
 	fake_credit(world.out, RTE_REQUESTS, 3);
 	world_say(world.in, &large);
 	fake_down(world.out, FI_ECONNRESET);
-	world_expect_shutdown(world.in, FI_ECONNRESET, WORLD_ID);
+	world_expect_shutdown(world.in, FI_ECONNRESET, 0);
 
 	/* The other way round: a client that is closed while it is drained. */
 	world_begin();

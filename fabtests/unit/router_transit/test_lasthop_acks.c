@@ -35,7 +35,7 @@ CT_TEST_F(lasthop, one_that_is_lost_is_not_acknowledged_and_none_behind_it)
 	fake_done(world.out, 1, 0);
 	world_expect_nothing(world.in);
 	fake_down(world.out, FI_EIO);
-	world_expect_shutdown(world.in, FI_EIO, WORLD_ID);
+	world_expect_shutdown(world.in, FI_EIO, 0);
 	world_pass(FRT_END_MS);
 	world_end();
 }
@@ -71,7 +71,7 @@ CT_TEST_F(lasthop, after_one_that_is_lost_longer_ones_are_not_acknowledged_eithe
 	fake_done(world.out, 2, 0);
 	world_expect_nothing(world.in);
 	fake_down(world.out, FI_EIO);
-	world_expect_shutdown(world.in, FI_EIO, WORLD_ID);
+	world_expect_shutdown(world.in, FI_EIO, 0);
 	world_pass(FRT_END_MS);
 	world_end();
 }
@@ -101,7 +101,7 @@ CT_TEST_F(lasthop, what_was_placed_before_the_target_was_lost_is_acknowledged)
 	fake_down(world.out, FI_EIO);
 	world_done(world.out);
 	world_expect_ack(world.in, HOP_NEXT);
-	world_expect_shutdown(world.in, FI_EIO, WORLD_ID);
+	world_expect_shutdown(world.in, FI_EIO, 0);
 	world_pass(FRT_END_MS);
 	world_end();
 }

@@ -122,10 +122,32 @@ CT_TEST_F(refuse, a_neighbour_that_takes_next_to_nothing_is_refused)
 CT_TEST_F(refuse, it_ends_when_the_requests_time_is_over)
 {
 	world_ask(RTE_CLIENT);
-	world_pass(999);
+	world_pass(400);
+	fake_up(world.out, RTE_TARGET, 3);
+	CT_EXPECT_TRUE(world_next(world.out, RTE_CONN_REQ) != NULL);
+	world_pass(599);
 	CT_EXPECT_EQ(frt_transit_count(&world.node), 1);
 	world_pass(1);
+	world_expect_given_up(FI_ETIMEDOUT);
 	world_expect_failed(FI_ETIMEDOUT, WORLD_ID, NULL);
+}
+
+/* The client has time left for another router, which it asks when this one is named. */
+CT_TEST_F(refuse, a_next_hop_that_does_not_answer_has_half_of_the_time)
+{
+	world_ask(RTE_CLIENT);
+	world_pass(499);
+	CT_EXPECT_EQ(frt_transit_count(&world.node), 1);
+	world_pass(1);
+	world_expect_failed(FI_ETIMEDOUT, WORLD_ID, "has not answered within 500 ms");
+	CT_EXPECT_EQ(world.node.counters.unreached, 1);
+	world_begin();
+	world.answer.what = FRT_FORWARD;
+	world.answer.router = WORLD_NEXT;
+	world_ask(RTE_CLIENT);
+	world_pass(500);
+	world_expect_failed(FI_EHOSTUNREACH, WORLD_ID, "router ");
+	CT_EXPECT_EQ(world.node.counters.unreached, 1);
 }
 
 CT_TEST_F(refuse, a_target_that_was_asked_hears_that_nobody_waits_any_more)
@@ -145,7 +167,7 @@ CT_TEST_F(refuse, a_client_that_never_confirms_is_let_go)
 	world_next(world.in, RTE_CONN_REP);
 	world_pass(1000);
 	world_expect_given_up(FI_ETIMEDOUT);
-	world_expect_shutdown(world.in, FI_ETIMEDOUT, WORLD_ID);
+	world_expect_shutdown(world.in, FI_ETIMEDOUT, 0);
 }
 
 /* How a client leaves: its connection ends, SHUTDOWN, CONN_ACK with a status. */
@@ -197,7 +219,7 @@ CT_TEST_F(refuse, a_target_that_is_lost_after_its_answer_ends_it)
 	world_rep(RTE_ACCEPTED, 0);
 	world_next(world.in, RTE_CONN_REP);
 	fake_down(world.out, FI_ECONNRESET);
-	world_expect_shutdown(world.in, FI_ECONNRESET, WORLD_ID);
+	world_expect_shutdown(world.in, FI_ECONNRESET, 0);
 }
 
 CT_TEST_F(refuse, a_target_that_closes_in_place_of_an_answer)

@@ -54,6 +54,11 @@ int rte_hop_next(struct rte_ep *ep, union crn_addr *addr);
 /* That one says nothing, or something: later connections take note of both. */
 void rte_hop_silent(struct rte_ep *ep);
 void rte_hop_heard(struct rte_ep *ep);
+/* That one cannot reach the target's subnet, or can: the same, for that subnet alone. */
+void rte_hop_unreached(struct rte_ep *ep);
+void rte_hop_reached(struct rte_ep *ep);
+/* Is there time to ask another router? */
+bool rte_hop_time(const struct rte_ep *ep);
 /* The id of the router that is asked, if it has ever told it; 0: no router is. */
 uint64_t rte_hop_router(const struct rte_ep *ep);
 /* ms: how long it is waited for, so that there is time left for those that were not

@@ -297,9 +297,15 @@ static void conn_down(struct rte_peer *peer, int err)
 /* What another router may be able to do. */
 static bool conn_may_help(const struct rte_ep *ep, const struct rte_conn_rep *rep)
 {
-	return rep->router && rep->router == ep->peer->remote.node &&
+	return rep->router && rep->router == ep->peer->remote.node && rte_hop_time(ep) &&
 	       (rep->status == FI_EHOSTUNREACH || rep->status == FI_ENETUNREACH ||
-		rep->status == FI_ENOBUFS);
+		rep->status == FI_ETIMEDOUT || rep->status == FI_ENOBUFS);
+}
+
+/* Its next hop has not answered, or is not there. */
+static bool conn_unreached_by(const struct rte_conn_rep *rep)
+{
+	return rep->status == FI_EHOSTUNREACH || rep->status == FI_ETIMEDOUT;
 }
 
 static void conn_refused(struct rte_ep *ep, const struct rte_conn_rep *rep,
@@ -317,6 +323,8 @@ static void conn_refused(struct rte_ep *ep, const struct rte_conn_rep *rep,
 		memcpy(ep->param, packet->payload, packet->head.plen);
 		rte_conn_fail(ep, &failure);
 	} else if (conn_may_help(ep, rep)) {
+		if (conn_unreached_by(rep))
+			rte_hop_unreached(ep);
 		rte_conn_try(ep, &failure);
 	} else {
 		rte_conn_fail(ep, &failure);
@@ -356,6 +364,7 @@ static void conn_accepted(struct rte_ep *ep, const struct rte_conn_rep *rep,
 		.commit = rep->features & RTE_FEATURE_COMMIT,
 	};
 	rte_conn_bypass(ep, rep->features);
+	rte_hop_reached(ep);
 	ep->param_len = packet->head.plen;
 	memcpy(ep->param, packet->payload, packet->head.plen);
 	ep->say = RTE_SAY_CONN_ACK;

@@ -11,6 +11,8 @@
 #define HOP_REDIRECTS 3u
 /* ms that a router is asked last for which said nothing when it was asked. */
 #define HOP_SHUNNED 10000u
+/* ms: with less the next router could not answer. */
+#define HOP_TIME_LEAST 50u
 #define HOP_NONE UINT32_MAX
 
 _Static_assert(RTE_CONFIG_ROUTERS_MAX <= 64, "rte_ep.asked");
@@ -71,11 +73,24 @@ int rte_hop_redirect(struct rte_ep *ep, const char *text)
 	return ret;
 }
 
+/* It may be one of the configuration. */
+static uint32_t hop_asks(const struct rte_ep *ep)
+{
+	const struct rte_config_device *config = ep->device->config;
+	uint32_t i;
+
+	for (i = 0; i < config->routers; i++)
+		if (rte_uri_same(&config->router[i].uri, ep->uri))
+			return i + 1;
+	return 0;
+}
+
 /* The one that was named, once: if it cannot help, the configured ones are asked. */
 static int hop_named(struct rte_ep *ep, union crn_addr *addr)
 {
 	int ret = rte_net_resolve(ep->device->net, ep->uri, addr);
 
+	ep->asks = hop_asks(ep);
 	free(ep->uri);
 	ep->uri = NULL;
 	return ret;
@@ -89,8 +104,54 @@ static void hop_forget(struct rte_ep *ep)
 		redirect->until = 0;
 }
 
-/* The next that was not asked in this turn: there is one. Those that said nothing lately
- * come last. */
+static struct rte_avoided *hop_avoided(const struct rte_ep *ep, uint32_t router)
+{
+	struct rte_device *device = ep->device;
+	const uint64_t now = crn_now_ms();
+	uint32_t i;
+
+	for (i = 0; i < RTE_AVOIDED; i++)
+		if (device->avoided[i].until > now &&
+		    device->avoided[i].router == router &&
+		    device->avoided[i].as == ep->other.as &&
+		    device->avoided[i].subnet == ep->other.subnet)
+			return &device->avoided[i];
+	return NULL;
+}
+
+void rte_hop_unreached(struct rte_ep *ep)
+{
+	struct rte_device *device = ep->device;
+	struct rte_avoided *avoided;
+
+	if (!ep->asks)
+		return;
+	avoided = hop_avoided(ep, ep->asks - 1);
+	if (!avoided)
+		avoided = &device->avoided[device->avoids++ % RTE_AVOIDED];
+	*avoided = (struct rte_avoided){
+		.router = ep->asks - 1,
+		.as = ep->other.as,
+		.subnet = ep->other.subnet,
+		.until = crn_now_ms() + HOP_SHUNNED,
+	};
+}
+
+void rte_hop_reached(struct rte_ep *ep)
+{
+	struct rte_avoided *avoided = ep->asks ? hop_avoided(ep, ep->asks - 1) : NULL;
+
+	if (avoided)
+		avoided->until = 0;
+}
+
+bool rte_hop_time(const struct rte_ep *ep)
+{
+	return crn_now_ms() + HOP_TIME_LEAST < ep->due;
+}
+
+/* The next that was not asked in this turn: there is one. Those that said nothing lately,
+ * or could not reach the target's subnet, come last. */
 static uint32_t hop_choose(const struct rte_ep *ep)
 {
 	const uint32_t routers = ep->device->config->routers;
@@ -101,7 +162,7 @@ static uint32_t hop_choose(const struct rte_ep *ep)
 		at = (ep->router + i) % routers;
 		if (ep->asked & UINT64_C(1) << at)
 			continue;
-		if (ep->device->router[at].shunned <= now)
+		if (ep->device->router[at].shunned <= now && !hop_avoided(ep, at))
 			return at;
 		if (shunned == HOP_NONE)
 			shunned = at;

@@ -16,6 +16,9 @@ struct arena_chunk {
 	uint8_t *memory;
 	size_t len;
 	enum arena_class class;
+	uint32_t count; /* buffers; of them free, as arena_trim has counted: */
+	uint32_t free;
+	bool goes; /* arena_trim frees it */
 	struct fid_mr *mr[ARENA_PORTS];
 	struct arena_buf buf[];
 };
@@ -32,6 +35,7 @@ struct rte_arena {
 	struct arena_chunk *chunks;
 	uint32_t warm; /* lanes */
 	uint32_t peers;
+	uint32_t most;	/* peers since memory last went back */
 	uint32_t grown; /* lanes */
 	struct rte_port *port[ARENA_PORTS];
 	struct crn_list hungry;	  /* of struct arena_hunger: landing slots */
@@ -168,6 +172,7 @@ static struct arena_chunk *chunk_alloc(enum arena_class class, size_t size,
 	if (!chunk)
 		return NULL;
 	chunk->class = class;
+	chunk->count = count;
 	chunk->len = round_up(count * size, page);
 	/* What goes to a peer is never somebody's old memory; and what nobody writes
 	 * into, like most of an idle connection's receives, takes none. */
@@ -291,9 +296,94 @@ void arena_starving(struct rte_arena *arena, struct arena_hunger *hunger)
 		crn_list_add_tail(&arena->starving, &hunger->entry);
 }
 
+/* --- Memory goes back --- */
+
+/* Peers that there were at least before their memory goes back when half of them have
+ * gone; chunks that stay, so that a few connections that come and go always find memory.
+ */
+#define TRIM_PEERS 64u
+#define TRIM_CHUNKS 8u
+
+static uint32_t chunk_count(const struct rte_arena *arena)
+{
+	const struct arena_chunk *chunk;
+	uint32_t count = 0;
+
+	for (chunk = arena->chunks; chunk; chunk = chunk->next)
+		count++;
+	return count;
+}
+
+/* How many buffers of each chunk are free. */
+static void count_free(struct rte_arena *arena)
+{
+	const struct arena_buf *buf;
+	struct arena_chunk *chunk;
+	size_t i;
+
+	for (chunk = arena->chunks; chunk; chunk = chunk->next)
+		chunk->free = 0;
+	for (i = 0; i < CRN_COUNT(arena->shelf); i++)
+		for (buf = arena->shelf[i].free; buf; buf = buf->next)
+			buf->chunk->free++;
+}
+
+/* Chunks of which nothing is in use. */
+static void choose_chunks(struct rte_arena *arena)
+{
+	uint32_t left = chunk_count(arena);
+	struct arena_chunk *chunk;
+
+	for (chunk = arena->chunks; chunk; chunk = chunk->next) {
+		chunk->goes = left > TRIM_CHUNKS && chunk->free == chunk->count;
+		left -= chunk->goes;
+	}
+}
+
+static void shelf_trim(struct arena_shelf *shelf)
+{
+	struct arena_buf **link = &shelf->free;
+
+	while (*link) {
+		if ((*link)->chunk->goes) {
+			*link = (*link)->next;
+			shelf->total--;
+		} else {
+			link = &(*link)->next;
+		}
+	}
+}
+
+static void arena_trim(struct rte_arena *arena)
+{
+	struct arena_chunk **link = &arena->chunks, *chunk;
+	uint32_t i;
+
+	count_free(arena);
+	choose_chunks(arena);
+	for (i = 0; i < ARENA_CLASSES; i++)
+		shelf_trim(&arena->shelf[i]);
+	while ((chunk = *link)) {
+		if (!chunk->goes) {
+			link = &chunk->next;
+			continue;
+		}
+		*link = chunk->next;
+		for (i = 0; i < ARENA_PORTS; i++)
+			chunk_forget(chunk, i);
+		chunk_free(chunk);
+	}
+}
+
 void arena_peers(struct rte_arena *arena, int peers)
 {
 	arena->peers += (uint32_t)peers;
+	arena->most = CRN_MAX(arena->most, arena->peers);
+	if (arena->peers && (arena->most < TRIM_PEERS || arena->peers > arena->most / 2))
+		return;
+	if (peers < 0)
+		arena_trim(arena);
+	arena->most = arena->peers;
 }
 
 void arena_grown(struct rte_arena *arena, int lanes)

@@ -37,6 +37,8 @@ void listener_hurry(struct rte_listener *listener)
 	if (!socket_below(listener->port) || rte_listener_name(listener, &at))
 		return;
 	fd = socket_find(listens_at, &at);
-	if (fd >= 0)
-		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+	if (fd < 0)
+		return;
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+	mute_defer(fd);
 }

@@ -326,6 +326,11 @@ bool host_begin(struct rte_peer *peer);
 /* It has not acknowledged anything for heartbeat_loss heartbeats, though it was asked. */
 bool host_gone(const struct rte_peer *peer);
 
+/* --- mute.c --- */
+
+/* The kernel keeps what connects there until it has sent something, for a time. */
+void mute_defer(int fd);
+
 /* --- hurry.c --- */
 
 /* Who connects there and sends half of what begins a connection holds nothing up. */

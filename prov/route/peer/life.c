@@ -20,13 +20,21 @@ static uint64_t life_interval(const struct rte_peer *peer)
 	return CRN_MAX(all / (routing->heartbeat_loss + 1), 1u);
 }
 
+/* ms: looks are at multiples of it, so that all peers of a port are looked at together,
+ * and 1,000 that are idle wake their process a few times each second. */
+static uint64_t life_grid(const struct rte_peer *peer)
+{
+	return CRN_MAX(life_interval(peer) / 4, 1u);
+}
+
 static void life_again(struct rte_peer *peer, uint64_t now)
 {
 	struct rte_peer_inside *in = peer->in;
+	const uint64_t grid = life_grid(peer);
 
 	if (in->shut)
 		return;
-	in->next_look = now + life_interval(peer);
+	in->next_look = (now + life_interval(peer)) / grid * grid;
 	crn_deadline_add(&peer->port->deadlines, &in->deadline, in->next_look);
 }
 
@@ -110,7 +118,8 @@ void life_begin(struct rte_peer *peer)
 		deadline->expired = life_look_host;
 	else
 		return;
-	life_again(peer, crn_now_ms());
+	/* The first look is not sooner than the interval. */
+	life_again(peer, crn_now_ms() + life_grid(peer));
 }
 
 static void life_too_late(struct crn_deadline *deadline)

@@ -343,11 +343,14 @@ void peer_parted(struct rte_peer *peer, const struct rte_packet *packet)
 {
 	struct rte_bye bye;
 
-	if (peer->state != RTE_PEER_UP && rte_bye_parse(&bye, packet) == RTE_OK &&
-	    bye.status == FI_EACCES)
+	if (rte_bye_parse(&bye, packet) != RTE_OK)
+		bye.status = 0;
+	if (peer->state != RTE_PEER_UP && bye.status == FI_EACCES)
 		auth_unheard(peer);
 	else
-		peer_fail(peer, FI_ECONNABORTED);
+		/* A router is refused for its id; else why it has ended is its own. */
+		peer_fail(peer,
+			  bye.status == FI_EADDRINUSE ? FI_EADDRINUSE : FI_ECONNABORTED);
 }
 
 void peer_refused(struct rte_peer *peer, int err, const void *data, size_t len)

@@ -239,6 +239,13 @@ int rte_listen(struct rte_port *port, const struct sockaddr *addr,
 	       struct rte_listener **listener);
 int rte_listener_name(struct rte_listener *listener, union crn_addr *addr);
 void rte_listener_close(struct rte_listener *listener);
+/*
+ * Shuts down what has connected there for at least so many ms and has sent nothing yet,
+ * not even a preamble. Returns how many, and sets *last to the address of one of them.
+ * Nothing, over a lower provider without sockets.
+ */
+uint32_t rte_listener_sweep(struct rte_listener *listener, uint32_t ms,
+			    union crn_addr *last);
 void rte_request_reject(struct rte_request *request);
 /* The same, and who asked learns who rejects it (remote), and that it has no room now:
  * its down is called with FI_ENOBUFS. */

@@ -100,6 +100,28 @@ static void say(struct rte_sync *sync, uint64_t now)
 	sync->hold_until = now + sync->hold;
 }
 
+/* --- In, or out: another router has this one's id --- */
+
+static void out_event(struct rte_sync *sync)
+{
+	const struct rte_sync_event event = {
+		.what = RTE_SYNC_OUT,
+		.as = sync->options.as,
+		.router = sync->options.router,
+	};
+
+	sync->ops.event(sync->context, &event);
+}
+
+static void come_back(struct rte_sync *sync, uint64_t now)
+{
+	sync->out = false;
+	sync->contests = 0;
+	sync->hold_until = now;
+	out_event(sync);
+	rte_own_changed(sync, now);
+}
+
 void rte_own_changed(struct rte_sync *sync, uint64_t now)
 {
 	sync->changed = true;
@@ -108,7 +130,11 @@ void rte_own_changed(struct rte_sync *sync, uint64_t now)
 
 void rte_own_tick(struct rte_sync *sync, uint64_t now)
 {
-	if (now >= rte_own_deadline(sync))
+	if (now < rte_own_deadline(sync))
+		return;
+	if (sync->out)
+		come_back(sync, now);
+	else
 		say(sync, now);
 }
 
@@ -116,24 +142,86 @@ uint64_t rte_own_deadline(const struct rte_sync *sync)
 {
 	if (!sync->self || sync->over)
 		return UINT64_MAX;
+	if (sync->out)
+		return sync->out_until;
 	return sync->changed ? sync->hold_until : sync->refresh_at;
 }
 
-void rte_own_ahead(struct rte_sync *sync, const struct rte_lsa *lsa, uint64_t now)
+void rte_sync_yield(struct rte_sync *sync, uint32_t ms, uint64_t now)
 {
+	sync->out_until = CRN_MAX(sync->out_until, now + ms);
+	if (sync->out)
+		return;
+	sync->out = true;
+	out_event(sync);
+}
+
+bool rte_sync_is_out(const struct rte_sync *sync)
+{
+	return sync->out;
+}
+
+/* Whether the router that answers is alive, and was started later than this one. It has
+ * its own epoch; one that was started earlier has taken over this one's. */
+static bool yields(struct rte_sync *sync, const struct rte_lsa *lsa, uint64_t now)
+{
+	const uint64_t series = (uint64_t)RTE_CONTEST_TIMES *
+				CRN_MAX(sync->options.hold_most, sync->options.heartbeat);
+
+	sync->contests = now - sync->contested_at <= series ? sync->contests + 1 : 1;
+	sync->contested_at = now;
+	return sync->contests >= RTE_CONTESTS && lsa->epoch > sync->options.epoch;
+}
+
+/* The other router's LSA is kept and forwarded as any other router's. */
+static int take_other(struct rte_sync *sync, const struct rte_adjacency *from,
+		      const struct rte_lsa *lsa, uint64_t now)
+{
+	/* After a withdrawal nobody has the id any more. */
+	const uint32_t ms = lsa->flags & RTE_LSA_WITHDRAW
+				    ? sync->options.hold_most
+				    : sync->options.refresh * RTE_LIVES;
+	const int ret = rte_flood(sync, lsa, from, now);
+
+	if (ret <= 0)
+		return ret;
+	if (lsa->flags & RTE_LSA_WITHDRAW)
+		sync->out_until = now;
+	rte_sync_yield(sync, ms, now);
+	return 0;
+}
+
+int rte_own_ahead(struct rte_sync *sync, const struct rte_adjacency *from,
+		  const struct rte_lsa *lsa, uint64_t now)
+{
+	const bool above =
+		rte_number_compare(lsa->epoch, lsa->seq, sync->epoch, sync->seq) > 0;
+	const struct rte_sync_event event = {
+		.what = RTE_SYNC_CONTESTED,
+		.as = lsa->as,
+		.router = lsa->router,
+		.lsa = lsa,
+		.peer = from->peer,
+	};
+
 	sync->counters.ahead++;
-	if (rte_number_compare(lsa->epoch, lsa->seq, sync->epoch, sync->seq) > 0) {
+	sync->ops.event(sync->context, &event);
+	if (above) {
 		sync->epoch = lsa->epoch;
 		sync->seq = lsa->seq;
 	}
+	if (sync->out || (above && yields(sync, lsa, now)))
+		return take_other(sync, from, lsa, now);
 	rte_own_changed(sync, now);
+	return 0;
 }
 
 void rte_own_withdraw(struct rte_sync *sync, uint64_t now)
 {
 	struct rte_lsa lsa = {.flags = RTE_LSA_WITHDRAW};
 
-	if (sync->self)
+	/* The id is the other router's. */
+	if (sync->self && !sync->out)
 		sync->counters.memory += originate_lsa(sync, &lsa, now) != 0;
 }
 

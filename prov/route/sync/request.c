@@ -4,6 +4,7 @@
  * the other's list has newer (LSREQ). What is listed by several neighbours is asked of
  * one.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <rdma/fi_errno.h>
@@ -80,13 +81,31 @@ static struct rte_wanted *wanted_find(struct rte_sync *sync, uint64_t router)
 		       : NULL;
 }
 
-static int wanted_room(struct rte_sync *sync)
+static uint32_t wanted_of(const struct rte_sync *sync, const struct rte_adjacency *from)
+{
+	uint32_t i, count = 0;
+
+	for (i = 0; i < sync->wanted_count; i++)
+		count += sync->wanted[i].from == from;
+	return count;
+}
+
+/* A neighbour that lists routers without end leaves room for what others list. */
+static bool wanted_full(const struct rte_sync *sync, const struct rte_adjacency *from)
+{
+	const uint32_t most = sync->options.routers_max;
+
+	return sync->wanted_count >= most &&
+	       (sync->wanted_count >= 2 * most || wanted_of(sync, from) >= most);
+}
+
+static int wanted_room(struct rte_sync *sync, const struct rte_adjacency *from)
 {
 	const uint32_t size =
 		sync->wanted_size ? sync->wanted_size * 2 : RTE_WANTED_LEAST;
 	struct rte_wanted *wanted;
 
-	if (sync->wanted_count >= sync->options.routers_max)
+	if (wanted_full(sync, from))
 		return -FI_ENOSPC;
 	if (sync->wanted_count < sync->wanted_size)
 		return 0;
@@ -101,7 +120,7 @@ static int wanted_room(struct rte_sync *sync)
 static int wanted_add(struct rte_sync *sync, const struct rte_wanted *wanted)
 {
 	uint32_t at;
-	int ret = wanted_room(sync);
+	int ret = wanted_room(sync, wanted->from);
 
 	if (ret)
 		return ret;
@@ -186,9 +205,10 @@ static int list_check(struct rte_sync *sync, const struct rte_sync_message *mess
 		return -FI_EINVAL;
 	for (i = 0; i < message->list.count; i++) {
 		entry = &message->list.entry[i];
-		if (!entry->router || entry->epoch == RTE_NUMBER_TOP ||
-		    entry->seq == RTE_NUMBER_TOP)
+		if (!entry->router)
 			return -FI_EINVAL;
+		if (entry->epoch >= RTE_NUMBER_TOP || entry->seq >= RTE_NUMBER_TOP)
+			return -ERANGE;
 		if (entry->as != sync->options.as) {
 			sync->counters.foreign++;
 			return -FI_EACCES;
@@ -208,12 +228,15 @@ static int is_wanted(struct rte_sync *sync, struct rte_adjacency *from,
 					  .seq = entry->seq,
 					  .until = now + sync->options.heartbeat,
 					  .from = from};
-	int ret;
+	int ret = rte_number_check(sync, entry->epoch, entry->seq);
 
+	if (ret)
+		return ret;
 	if (known &&
 	    rte_number_compare(entry->epoch, entry->seq, known->epoch, known->seq) <= 0)
 		return 0;
-	if (!known && rte_lsdb_count(sync->db) >= sync->options.routers_max)
+	if (!known && rte_lsdb_count(sync->db) >= sync->options.routers_max &&
+	    !rte_lsdb_has_share(sync->db, from->who.router))
 		return -FI_ENOSPC;
 	wanted = wanted_find(sync, entry->router);
 	if (!wanted) {

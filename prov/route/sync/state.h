@@ -39,9 +39,15 @@ struct rte_sync {
 	bool over; /* rte_sync_bye */
 
 	/* own.c */
-	struct rte_lsa *self;		 /* without neighbours; NULL: nothing yet */
-	uint64_t epoch, seq;		 /* of what was originated last */
-	bool changed;			 /* to be said at hold_until */
+	struct rte_lsa *self; /* without neighbours; NULL: nothing yet */
+	uint64_t epoch, seq;  /* of what was originated last */
+	bool changed;	      /* to be said at hold_until */
+	bool out;	      /* another router has this id */
+	uint64_t out_until;   /* ms */
+	/* LSAs in a row that were above its corrections, and when the last one came, ms.
+	 */
+	uint32_t contests;
+	uint64_t contested_at;
 	uint64_t hold_until, refresh_at; /* ms */
 	uint32_t hold;
 
@@ -69,8 +75,20 @@ struct rte_sync {
 #define RTE_PATIENCE_LEAST RTE_STILL
 #define RTE_PATIENCE_MOST (8 * RTE_STILL)
 
-/* Nobody's epoch or seq: there would be nothing above it. */
-#define RTE_NUMBER_TOP UINT64_MAX
+/* LSAs above a router's own, one after the other, after which another router with its id
+ * is alive: what an earlier start has left is above it once. */
+#define RTE_CONTESTS 4u
+/* Times hold_most, or heartbeat, within which the next one belongs to the same series: it
+ * may have come by a repair. */
+#define RTE_CONTEST_TIMES 10u
+
+/* Epochs and sequence numbers are below this: a router can always go above what others
+ * have received in its name. As ns since 1970: the year 2262. */
+#define RTE_NUMBER_TOP (UINT64_C(1) << 63)
+/* ns by which the epoch of a neighbour's LSA may be ahead of the time of day here. */
+#define RTE_EPOCH_AHEAD (24 * UINT64_C(3600000000000))
+/* ms that a received LSA may live at least, whatever this router's own refresh is. */
+#define RTE_LIFETIME_KEPT 300000u
 
 /* < 0, 0, > 0: by (epoch, seq). */
 static inline int rte_number_compare(uint64_t epoch_a, uint64_t seq_a, uint64_t epoch_b,
@@ -94,12 +112,17 @@ void rte_own_changed(struct rte_sync *sync, uint64_t now);
 /* Originates what has changed, if its time has come. */
 void rte_own_tick(struct rte_sync *sync, uint64_t now);
 uint64_t rte_own_deadline(const struct rte_sync *sync);
-/* An LSA in its name that is newer than its own, or not the same: it goes above. */
-void rte_own_ahead(struct rte_sync *sync, const struct rte_lsa *lsa, uint64_t now);
+/* An LSA in its name that is newer than its own, or not the same: it goes above, or stays
+ * out. 0, -FI_E*. */
+int rte_own_ahead(struct rte_sync *sync, const struct rte_adjacency *from,
+		  const struct rte_lsa *lsa, uint64_t now);
 void rte_own_withdraw(struct rte_sync *sync, uint64_t now);
 
 /* --- flood.c: LSAs --- */
 
+/* Checks epoch and seq of what a neighbour sent. -ERANGE: at or above RTE_NUMBER_TOP, or
+ * ahead of the time of day by more than RTE_EPOCH_AHEAD. */
+int rte_number_check(const struct rte_sync *sync, uint64_t epoch, uint64_t seq);
 /*
  * Takes an LSA of another router, or this one's, over to the database and to all
  * neighbours but from, whom it comes from (NULL: nobody). 1, 0, -FI_E* as rte_lsdb_put.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The object, and what goes in and out of it. */
+#include <errno.h>
 #include <stdlib.h>
 #include <rdma/fi_errno.h>
 #include "state.h"
@@ -27,7 +28,7 @@ static int options_take(struct rte_sync_options *to, const struct rte_sync_optio
 	to->heartbeat = or_default(from->heartbeat, defaults.heartbeat);
 	to->silence = or_default(from->silence, defaults.silence);
 	to->routers_max = or_default(from->routers_max, defaults.routers_max);
-	return to->as == RTE_AS_WAN || !to->router || to->epoch == RTE_NUMBER_TOP ||
+	return to->as == RTE_AS_WAN || !to->router || to->epoch >= RTE_NUMBER_TOP ||
 			       to->refresh > RTE_LIFETIME_MAX / RTE_LIVES ||
 			       to->hold_least > to->hold_most
 		       ? -FI_EINVAL
@@ -155,6 +156,7 @@ int rte_sync_receive(struct rte_sync *sync, struct rte_adjacency *adjacency,
 	}
 	ret = handle(sync, adjacency, message, now);
 	counters->malformed += ret == -FI_EINVAL;
+	counters->range += ret == -ERANGE;
 	counters->full += ret == -FI_ENOSPC;
 	counters->memory += ret == -FI_ENOMEM;
 	return ret;

@@ -99,9 +99,16 @@ struct rte_sync_options {
 enum rte_sync_what {
 	RTE_SYNC_CHANGED, /* a router, perhaps this one, says something else: lsa */
 	RTE_SYNC_GONE,	  /* the life of what router said has ended */
+	/* The full database has dropped the router that neighbour `of` has advertised,
+	 * for one of a neighbour that has advertised fewer. */
+	RTE_SYNC_EVICTED,
 	/* The peer of an adjacency has said BYE, or nothing for too long. Nothing is sent
 	 * or taken over it any more; rte_sync_down has to follow. */
 	RTE_SYNC_LOST,
+	/* An LSA in this router's name arrived that this router had not sent: lsa. This
+	 * router goes above its number, unless it is out. */
+	RTE_SYNC_CONTESTED,
+	RTE_SYNC_OUT,	  /* rte_sync_is_out has changed */
 	RTE_SYNC_REACHES, /* a border says over which links its AS is reached: reach */
 };
 
@@ -109,9 +116,10 @@ struct rte_sync_event {
 	enum rte_sync_what what;
 	uint32_t as; /* and router: of whom it is told */
 	uint64_t router;
-	const struct rte_lsa *lsa;	    /* CHANGED; valid in the callback */
-	void *peer;			    /* LOST, REACHES: of rte_sync_up */
-	bool bye;			    /* LOST: in order */
+	const struct rte_lsa *lsa; /* CHANGED, CONTESTED; valid in the callback */
+	void *peer;		   /* LOST, CONTESTED, REACHES: of rte_sync_up */
+	uint64_t of;		   /* EVICTED: the neighbour's id */
+	bool bye;		   /* LOST: in order */
 	const struct rte_sync_reach *reach; /* REACHES; valid in the callback */
 	uint32_t reach_count;
 };
@@ -120,6 +128,9 @@ struct rte_sync_ops {
 	/* The message and what it points to are valid in the callback. */
 	void (*send)(void *context, void *peer, const struct rte_sync_message *message);
 	void (*event)(void *context, const struct rte_sync_event *event);
+	/* Returns the time of day in the unit of epochs, ns since 1970. NULL: there is no
+	 * such clock, and only the top of the range limits the epochs of others. */
+	uint64_t (*time)(void *context);
 };
 
 /* What was dropped and why, and what an operator asks for. */
@@ -131,9 +142,12 @@ struct rte_sync_counters {
 	uint64_t foreign;     /* LSAs and entries of another AS */
 	uint64_t third_party; /* reach of an AS that is not the sender's, or private */
 	uint64_t malformed;
-	uint64_t known;	     /* LSAs that were no news */
-	uint64_t full;	     /* routers for which the database has no room */
-	uint64_t memory;     /* out of memory */
+	uint64_t known;	  /* LSAs that were no news */
+	uint64_t range;	  /* LSAs and entries with an epoch or seq that none may have */
+	uint64_t capped;  /* LSAs whose lifetime was reduced */
+	uint64_t full;	  /* routers for which the database has no room */
+	uint64_t evicted; /* routers that were dropped for those of other neighbours */
+	uint64_t memory;  /* out of memory */
 	uint64_t unanswered; /* entries of an LSREQ that there is nothing for */
 	uint64_t ahead; /* LSAs in this router's name that it had not sent, or not lately
 			 */
@@ -166,6 +180,17 @@ int rte_sync_set_reach(struct rte_sync *sync, const struct rte_sync_reach *link,
 /* The end: a withdrawal and BYE to all. From then on nothing is sent. */
 void rte_sync_bye(struct rte_sync *sync, uint64_t now);
 
+/*
+ * Two live routers with one id: the one that was started earlier stays out. It advertises
+ * nothing, and forwards what the other one advertises. It is out when its corrections are
+ * answered again and again by a later epoch than its own start has, and comes back when
+ * the other one has advertised nothing for 3 times refresh.
+ */
+bool rte_sync_is_out(const struct rte_sync *sync);
+/* Another router with this id, which was started later, is known to be alive: this one is
+ * out for at least so many ms. */
+void rte_sync_yield(struct rte_sync *sync, uint32_t ms, uint64_t now);
+
 struct rte_sync_peer {
 	uint32_t as;
 	uint64_t router;
@@ -188,7 +213,8 @@ void rte_sync_down(struct rte_sync *sync, struct rte_adjacency *adjacency, uint6
 
 /*
  * A message has come. It stays the caller's. What is wrong with it, if anything, was
- * dropped and counted: -FI_EINVAL, it is malformed; -FI_EACCES, not the sender's to say;
+ * dropped and counted: -FI_EINVAL, it is malformed; -ERANGE, an epoch or sequence number
+ * too high, or too far ahead of the time of day; -FI_EACCES, not the sender's to say;
  * -FI_ENOSPC, the database is full; -FI_ENOMEM.
  */
 int rte_sync_receive(struct rte_sync *sync, struct rte_adjacency *adjacency,

@@ -11,9 +11,20 @@
 
 #define RTE_LSDB_LEAST 16u
 
+/* Neighbours whose entries are counted one by one; those of more have one share. */
+#define RTE_SHARES 1024u
+
 struct rte_entry {
 	struct rte_lsa *lsa;
-	uint64_t ends; /* ms */
+	uint64_t ends;	 /* ms */
+	uint64_t number; /* entries are numbered as routers become known */
+	uint32_t share;	 /* index, of the neighbour that advertised it last */
+};
+
+/* What a neighbour has advertised. */
+struct rte_share {
+	uint64_t from;
+	size_t count;
 };
 
 struct rte_lsdb {
@@ -22,6 +33,10 @@ struct rte_lsdb {
 	size_t size;
 	uint64_t deadline; /* ms; no entry ends before */
 	uint64_t hash;
+	uint64_t number; /* of the entry that is put in next */
+	/* The first is of entries without a neighbour, the last of all neighbours that
+	 * have none of their own. */
+	struct rte_share share[RTE_SHARES + 1];
 };
 
 struct rte_lsdb *rte_lsdb_open(void)
@@ -120,8 +135,11 @@ int rte_lsdb_put(struct rte_lsdb *db, const struct rte_lsa *lsa, uint64_t now)
 	} else {
 		memmove(&db->entry[at + 1], &db->entry[at],
 			(db->count++ - at) * sizeof(*db->entry));
+		db->entry[at] = (struct rte_entry){.number = db->number++};
+		db->share[0].count++;
 	}
-	db->entry[at] = (struct rte_entry){.lsa = copy, .ends = now + lsa->lifetime};
+	db->entry[at].lsa = copy;
+	db->entry[at].ends = now + lsa->lifetime;
 	db->hash += lsa_hash(copy);
 	db->deadline = CRN_MIN(db->deadline, db->entry[at].ends);
 	return 1;
@@ -153,6 +171,87 @@ const struct rte_lsa *rte_lsdb_next(struct rte_lsdb *db, uint32_t as, uint64_t r
 	return at < db->count ? lsdb_show(db, at, now) : NULL;
 }
 
+static void lsdb_remove(struct rte_lsdb *db, size_t at)
+{
+	db->share[db->entry[at].share].count--;
+	db->hash -= lsa_hash(db->entry[at].lsa);
+	free(db->entry[at].lsa);
+	memmove(&db->entry[at], &db->entry[at + 1],
+		(--db->count - at) * sizeof(*db->entry));
+}
+
+/* --- Shares of neighbours --- */
+
+/* A neighbour's share, or the first one that is empty. */
+static uint32_t share_of(const struct rte_lsdb *db, uint64_t from)
+{
+	uint32_t i, empty = RTE_SHARES;
+
+	if (!from)
+		return 0;
+	for (i = 1; i < RTE_SHARES; i++) {
+		if (db->share[i].count && db->share[i].from == from)
+			return i;
+		if (!db->share[i].count && empty == RTE_SHARES)
+			empty = i;
+	}
+	return empty;
+}
+
+void rte_lsdb_set_from(struct rte_lsdb *db, uint32_t as, uint64_t router, uint64_t from)
+{
+	const size_t at = lsdb_place(db, as, router);
+	const uint32_t share = share_of(db, from);
+
+	if (!lsdb_is(db, at, as, router))
+		return;
+	db->share[db->entry[at].share].count--;
+	db->entry[at].share = share;
+	db->share[share].from = from;
+	db->share[share].count++;
+}
+
+/* Of entries of no neighbour none is evicted. */
+static uint32_t share_largest(const struct rte_lsdb *db)
+{
+	uint32_t i, largest = 1;
+
+	for (i = 2; i <= RTE_SHARES; i++)
+		if (db->share[i].count > db->share[largest].count)
+			largest = i;
+	return largest;
+}
+
+/* The entry of that share, which is not empty, that became known last. */
+static size_t share_newest(const struct rte_lsdb *db, uint32_t share)
+{
+	size_t i, newest = db->count;
+
+	for (i = 0; i < db->count; i++)
+		if (db->entry[i].share == share &&
+		    (newest == db->count ||
+		     db->entry[i].number > db->entry[newest].number))
+			newest = i;
+	return newest;
+}
+
+bool rte_lsdb_has_share(const struct rte_lsdb *db, uint64_t from)
+{
+	return db->share[share_largest(db)].count >
+	       db->share[share_of(db, from)].count + 1;
+}
+
+void rte_lsdb_evict(struct rte_lsdb *db, uint32_t *as, uint64_t *router, uint64_t *of)
+{
+	const uint32_t largest = share_largest(db);
+	const size_t at = share_newest(db, largest);
+
+	*as = db->entry[at].lsa->as;
+	*router = db->entry[at].lsa->router;
+	*of = db->share[largest].from;
+	lsdb_remove(db, at);
+}
+
 bool rte_lsdb_age(struct rte_lsdb *db, uint64_t now, uint32_t *as, uint64_t *router)
 {
 	uint64_t deadline = UINT64_MAX;
@@ -168,9 +267,7 @@ bool rte_lsdb_age(struct rte_lsdb *db, uint64_t now, uint32_t *as, uint64_t *rou
 	}
 	*as = db->entry[i].lsa->as;
 	*router = db->entry[i].lsa->router;
-	db->hash -= lsa_hash(db->entry[i].lsa);
-	free(db->entry[i].lsa);
-	memmove(&db->entry[i], &db->entry[i + 1], (--db->count - i) * sizeof(*db->entry));
+	lsdb_remove(db, i);
 	return true;
 }
 

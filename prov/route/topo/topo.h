@@ -101,6 +101,17 @@ int rte_lsdb_put(struct rte_lsdb *db, const struct rte_lsa *lsa, uint64_t now);
 const struct rte_lsa *rte_lsdb_get(struct rte_lsdb *db, uint32_t as, uint64_t router,
 				   uint64_t now);
 /*
+ * Records which neighbour advertised that router's entry last, for rte_lsdb_evict. 0:
+ * none, as of an entry that was just put in.
+ */
+void rte_lsdb_set_from(struct rte_lsdb *db, uint32_t as, uint64_t router, uint64_t from);
+/* Whether a full database has to make room for a router that neighbour `from` advertises:
+ * another neighbour has at least two entries more. */
+bool rte_lsdb_has_share(const struct rte_lsdb *db, uint64_t from);
+/* Forgets, of the neighbour that has most entries, the router that became known last.
+ * There is one, by rte_lsdb_has_share. Sets *as and *router, and *of: the neighbour. */
+void rte_lsdb_evict(struct rte_lsdb *db, uint32_t *as, uint64_t *router, uint64_t *of);
+/*
  * Forgets one whose life has ended: its router, true; none: false. A withdrawn one is
  * told as well.
  */

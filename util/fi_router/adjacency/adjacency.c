@@ -104,6 +104,8 @@ static void on_down(struct rte_peer *peer, int err)
 
 	frt_log(FRT_INFO, "%s: router %s is gone: %s", adjacency->device->config->name,
 		peer->text, fi_strerror(err));
+	if (err == FI_EADDRINUSE)
+		frt_duplicate_refused(adjacency->device, peer);
 	frt_adjacency_end(adjacency, 0);
 }
 
@@ -149,12 +151,6 @@ static bool belongs_here(const struct frt_device *device, const struct rte_peer 
 	return true;
 }
 
-static bool is_self(const struct frt_device *device, const struct rte_peer *peer)
-{
-	return peer->remote.as == self_of(device)->as &&
-	       peer->remote.node == self_of(device)->id;
-}
-
 /* The router with the lower (AS, id) began it. */
 static bool began_by_lower(const struct frt_device *device, const struct rte_peer *peer)
 {
@@ -166,24 +162,34 @@ static bool began_by_lower(const struct frt_device *device, const struct rte_pee
 	return peer->active == self_is_lower;
 }
 
-/* Is the new one to take the place of the old one? */
-static bool replaces(const struct frt_device *device, const struct rte_peer *peer,
-		     const struct frt_adjacency *old)
+/* Is the new one to take the place of the old one? 0; -FI_EALREADY; -FI_EADDRINUSE: it is
+ * another router with the same id. */
+static int replaces(struct frt_device *device, const struct rte_peer *peer,
+		    const struct frt_adjacency *old)
 {
-	char why[RTE_PEER_TEXT + 80];
-
 	if (peer->hello.epoch < old->epoch) {
-		snprintf(why, sizeof(why), "its id is that of %s: give each its own",
-			 old->peer->text);
-		return refuse(device, peer, why);
+		frt_duplicate_log(device, peer, old, "the first is refused");
+		return -FI_EADDRINUSE;
 	}
 	if (peer->hello.epoch > old->epoch)
-		return true; /* it has begun anew */
+		return 0; /* it has begun anew, or was started later */
 	if (peer->active != old->peer->active)
-		return began_by_lower(device, peer);
+		return began_by_lower(device, peer) ? 0 : -FI_EALREADY;
 	/* Its end has noticed that the old one was lost; this one, that it has two
 	 * addresses. */
-	return !peer->active;
+	return peer->active ? -FI_EALREADY : 0;
+}
+
+/* The old one may be an earlier start of the same router, on its own host. */
+static void end_old(struct frt_device *device, const struct rte_peer *peer,
+		    struct frt_adjacency *old)
+{
+	const bool other = peer->hello.epoch > old->epoch &&
+			   !crn_addr_same_host(&peer->address.sa, &old->peer->address.sa);
+
+	if (other)
+		frt_duplicate_log(device, peer, old, "the second is closed");
+	frt_adjacency_end(old, other ? FI_EADDRINUSE : 0);
 }
 
 /* --- Begin and end --- */
@@ -254,10 +260,10 @@ static int begin(struct frt_device *device, struct rte_peer *peer,
 	struct frt_adjacency *old =
 		frt_adjacency_find(device, peer->remote.as, peer->remote.node);
 	struct frt_adjacency *adjacency;
-	int ret;
+	int ret = old ? replaces(device, peer, old) : 0;
 
-	if (old && !replaces(device, peer, old))
-		return -FI_EALREADY;
+	if (ret)
+		return ret;
 	adjacency = adjacency_new(device, peer, target);
 	if (!adjacency)
 		return -FI_ENOMEM;
@@ -272,7 +278,7 @@ static int begin(struct frt_device *device, struct rte_peer *peer,
 	if (adjacency->as != self_of(device)->as)
 		meet_border(adjacency);
 	if (old)
-		frt_adjacency_end(old, 0);
+		end_old(device, peer, old);
 	*out = adjacency;
 	return 0;
 }
@@ -283,8 +289,11 @@ int frt_adjacency_begin(struct frt_device *device, struct rte_peer *peer,
 	int ret = -FI_EINVAL;
 
 	if (belongs_here(device, peer))
-		ret = is_self(device, peer) ? -FI_EADDRINUSE
-					    : begin(device, peer, target, out);
+		ret = frt_duplicate_is_self(device, peer)
+			      ? -FI_EADDRINUSE
+			      : begin(device, peer, target, out);
+	if (ret == -FI_EADDRINUSE)
+		frt_duplicate_meet(device, peer);
 	if (ret) {
 		frt_port_part(&device->at[0], peer, -ret);
 		return ret;

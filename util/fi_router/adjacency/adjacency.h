@@ -50,6 +50,9 @@ void frt_adjacencies_each(const struct frt_node *node,
 				       void *context),
 			  void *context);
 
+/* A neighbour has refused peer, or parted from it: it is connected with another router
+ * that has this router's id. */
+void frt_duplicate_refused(struct frt_device *device, const struct rte_peer *peer);
 /* A first message that begins an adjacency. */
 bool frt_adjacency_first(uint8_t type);
 /* In the callback of who connected and sent it; takes peer and rx over. */

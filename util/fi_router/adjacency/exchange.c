@@ -32,6 +32,28 @@ static void hear_reach(struct frt_node *node, struct frt_adjacency *adjacency,
 	frt_routes_forget(node);
 }
 
+/* A kind of lines about a peer, beside the error numbers (log.h). */
+#define KIND_EVICTED 0x10001u
+
+/* The neighbour may be connected over several devices, or no longer. */
+static void log_evicted(const struct frt_node *node, const struct rte_sync_event *event)
+{
+	const struct frt_adjacency *adjacency = NULL;
+	uint32_t i;
+
+	for (i = 0; i < node->devices && !adjacency; i++)
+		adjacency = frt_adjacency_find(node->device[i], event->as, event->of);
+	if (adjacency)
+		frt_log_peer(
+			frt_log_first(FRT_WARN, &adjacency->peer->address.sa,
+				      KIND_EVICTED),
+			"%s: router %s has advertised so many routers that there is no "
+			"room for those of others: %" PRIu64
+			", and maybe more, are dropped; are there so many?",
+			adjacency->device->config->name, adjacency->peer->text,
+			event->router);
+}
+
 static void on_event(void *context, const struct rte_sync_event *event)
 {
 	struct frt_node *node = context;
@@ -50,9 +72,20 @@ static void on_event(void *context, const struct rte_sync_event *event)
 			"forgotten: is it running?",
 			event->router);
 		break;
+	case RTE_SYNC_EVICTED:
+		frt_routes_del(node, event->as, event->router);
+		node->news = node->changed = node->retarget = true;
+		log_evicted(node, event);
+		break;
 	case RTE_SYNC_LOST:
 		if (!adjacency->failed)
 			adjacency->failed = event->bye ? FI_ECONNABORTED : FI_ETIMEDOUT;
+		break;
+	case RTE_SYNC_CONTESTED:
+		frt_duplicate_contested(adjacency, event->lsa);
+		break;
+	case RTE_SYNC_OUT:
+		frt_duplicate_out(node);
 		break;
 	case RTE_SYNC_REACHES:
 		hear_reach(node, adjacency, event);
@@ -60,7 +93,17 @@ static void on_event(void *context, const struct rte_sync_event *event)
 	}
 }
 
-static const struct rte_sync_ops ops = {.send = on_send, .event = on_event};
+static uint64_t on_time(void *context)
+{
+	(void)context;
+	return frt_time_of_day();
+}
+
+static const struct rte_sync_ops ops = {
+	.send = on_send,
+	.event = on_event,
+	.time = on_time,
+};
 
 static void on_tick(struct crn_deadline *deadline)
 {
@@ -155,6 +198,7 @@ void frt_sync_turn(struct frt_node *node, uint64_t now)
 		end_those_that_failed(node->device[i]);
 	if (node->changed && !node->stopping) {
 		node->changed = false;
+		frt_node_trim(node);
 		frt_self_tell(node, now);
 	}
 	if (node->retarget && !node->stopping) {

@@ -23,6 +23,31 @@ static uint64_t now_ns(void)
 /* One at a time is heard: it is too large for the stack. */
 static struct frt_heard heard;
 
+/* What rte_sync_receive dropped, and why. Once a minute of each neighbour and reason. */
+static void log_dropped(const struct frt_adjacency *adjacency, uint8_t type, int err)
+{
+	const struct rte_peer *peer = adjacency->peer;
+	const char *name = adjacency->device->config->name;
+
+	if (err == ERANGE)
+		frt_log_peer(
+			frt_log_first(FRT_WARN, &peer->address.sa, ERANGE),
+			"%s: router %s sent %s whose epoch or sequence number is too "
+			"high, or more than a day ahead of this host's clock: it "
+			"is dropped; compare the clocks, or is it forged?",
+			name, peer->text, rte_message_name(type));
+	else if (err == FI_ENOSPC)
+		frt_log_peer(
+			frt_log_first(FRT_WARN, &peer->address.sa, FI_ENOSPC),
+			"%s: router %s sent %s with a router for which there is no room, "
+			"and has had its share: it is dropped; are there so many "
+			"routers?",
+			name, peer->text, rte_message_name(type));
+	else
+		frt_log(FRT_DEBUG, "%s: router %s sent %s that was dropped: %s", name,
+			peer->text, rte_message_name(type), fi_strerror(err));
+}
+
 static void hear(struct frt_adjacency *adjacency, const struct rte_packet *packet)
 {
 	struct frt_node *node = adjacency->device->node;
@@ -36,12 +61,13 @@ static void hear(struct frt_adjacency *adjacency, const struct rte_packet *packe
 	if (bad == RTE_OK) {
 		ret = rte_sync_receive(node->sync, adjacency->sync, &heard.message,
 				       crn_now_ms());
+		if (packet->head.type == RTE_LSA && !ret)
+			frt_duplicate_check(node, heard.message.lsa->as,
+					    heard.message.lsa->router);
 		if (packet->head.type == RTE_LSA)
 			frt_join_end(&adjacency->join);
 		if (ret)
-			frt_log(FRT_DEBUG, "%s: router %s sent %s that was dropped: %s",
-				adjacency->device->config->name, adjacency->peer->text,
-				rte_message_name(packet->head.type), fi_strerror(-ret));
+			log_dropped(adjacency, packet->head.type, -ret);
 		return;
 	}
 	node->counters.malformed++;

@@ -69,6 +69,20 @@ void frt_adjacency_end(struct frt_adjacency *adjacency, int status);
 struct frt_adjacency *frt_adjacency_find(const struct frt_device *device, uint32_t as,
 					 uint64_t router);
 
+/* --- duplicate.c: two routers with one id --- */
+
+bool frt_duplicate_is_self(const struct frt_device *device, const struct rte_peer *peer);
+/* peer, and that of an adjacency, are two routers of one id. what: is done with one. */
+void frt_duplicate_log(struct frt_device *device, const struct rte_peer *peer,
+		       const struct frt_adjacency *old, const char *what);
+/* peer may be another router with this one's id. */
+void frt_duplicate_meet(struct frt_device *device, const struct rte_peer *peer);
+/* RTE_SYNC_CONTESTED, RTE_SYNC_OUT. */
+void frt_duplicate_contested(struct frt_adjacency *adjacency, const struct rte_lsa *lsa);
+void frt_duplicate_out(struct frt_node *node);
+/* An LSA of that router has arrived: is it the neighbour's of that id? */
+void frt_duplicate_check(struct frt_node *node, uint32_t as, uint64_t router);
+
 /* --- queue.c --- */
 
 /* A message of rte_sync. Failure shows in adjacency->failed. */

@@ -65,12 +65,6 @@ static void on_up(struct rte_peer *peer)
 		target->told = false;
 		return;
 	}
-	if (ret == -FI_EADDRINUSE) {
-		frt_log(peer->hello.epoch == target->device->node->epoch ? FRT_DEBUG
-									 : FRT_ERROR,
-			"%s: router %s has this router's id: give each its own",
-			target->device->config->name, target->text);
-	}
 	if (ret != -FI_EALREADY)
 		target->tries = 8;
 	retry_later(target);

@@ -127,9 +127,11 @@ static const struct counter node_counters[] = {
 	NODE(forwarded),
 	NODE(redirected),
 	NODE(refused),
+	NODE(unreached),
 	NODE(accepted),
 	NODE(rejected),
 	NODE(silent),
+	NODE(mute),
 	DENIED("no_proof", NO_PROOF),
 	DENIED("no_key", NO_KEY),
 	DENIED("unknown_key", KEY_ID),
@@ -144,6 +146,7 @@ static const struct counter node_counters[] = {
 	NODE(adjacencies_down),
 	NODE(malformed),
 	NODE(queue_full),
+	NODE(duplicate_id),
 };
 
 static const struct counter sync_counters[] = {
@@ -151,6 +154,7 @@ static const struct counter sync_counters[] = {
 	SYNC(foreign),	  SYNC(third_party), SYNC(malformed),  SYNC(known),
 	SYNC(full),	  SYNC(memory),	     SYNC(unanswered), SYNC(ahead),
 	SYNC(originated), SYNC(repaired),    SYNC(lost),       SYNC(late),
+	SYNC(range),	  SYNC(capped),	     SYNC(evicted),
 };
 
 /* A field more is a line more here. */

@@ -279,8 +279,11 @@ static void take(struct frt_control *control, int fd)
 static void accept_one(struct frt_control *control)
 {
 	static const char many[] = "{\"error\": \"too many ask at the same time\"}";
-	int fd = accept4(control->file.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	const int flags = SOCK_NONBLOCK | SOCK_CLOEXEC;
+	int fd = accept4(control->file.fd, NULL, NULL, flags);
 
+	if (fd < 0 && errno == EMFILE && frt_node_reserve_use(control->node))
+		fd = accept4(control->file.fd, NULL, NULL, flags);
 	if (fd < 0)
 		return;
 	if (control->count < FRT_CONTROL_CLIENTS) {

@@ -104,6 +104,8 @@ json_t *frt_show_topology(const struct frt_node *node)
 		json_array_append_new(routers, router_json(node, lsa));
 	}
 	json_object_set_new(object, "routers", routers);
+	if (node->out)
+		json_object_set_new(object, "out", json_true());
 	if (node->faults.count)
 		json_object_set_new(object, "faults", json_integer(node->faults.count));
 	if (node->drain)

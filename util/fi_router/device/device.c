@@ -181,6 +181,7 @@ static int open_listener(struct frt_device *device)
 
 static void close_listener(struct frt_device *device)
 {
+	frt_mute_stop(device);
 	if (device->listener)
 		rte_listener_close(device->listener);
 	device->listener = NULL;
@@ -253,6 +254,7 @@ static void open_device(struct frt_device *device)
 		node->changed = node->retarget = true;
 		frt_workers_wake(node);
 		set_rate(device);
+		frt_mute_start(device);
 		return;
 	}
 	close_all(device);

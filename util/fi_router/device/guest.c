@@ -41,14 +41,22 @@ void frt_guest_close(struct frt_guest *guest, int status)
 	frt_client_put(node, client);
 }
 
-static void on_expired(struct crn_deadline *deadline)
+/* Once a minute of each host. */
+static void silent(const struct frt_guest *guest, const char *what)
 {
-	struct frt_guest *guest = crn_container_of(deadline, struct frt_guest, deadline);
 	const struct frt_device *device = guest->port->device;
 
 	frt_node_count(device->node, &device->node->counters.silent);
-	frt_log_peer(FRT_INFO, "%s: %s has connected and asks for nothing: it is closed",
-		     device->config->name, guest->peer->text);
+	frt_log_peer(frt_log_first(FRT_INFO, &guest->address.sa, FI_ETIMEDOUT),
+		     "%s: %s has connected and %s: it is closed", device->config->name,
+		     guest->peer->text, what);
+}
+
+static void on_expired(struct crn_deadline *deadline)
+{
+	struct frt_guest *guest = crn_container_of(deadline, struct frt_guest, deadline);
+
+	silent(guest, "asks for nothing");
 	frt_guest_close(guest, FI_ETIMEDOUT);
 }
 
@@ -75,8 +83,15 @@ static void on_down(struct rte_peer *peer, int err)
 {
 	struct frt_guest *guest = peer->user;
 
-	frt_log_peer(FRT_DEBUG, "%s: %s has gone before it said anything: %s",
-		     guest->port->device->config->name, peer->text, fi_strerror(err));
+	if (err == FI_ETIMEDOUT && !peer->hello.recv_slots[RTE_REQUESTS])
+		silent(guest, "sends no HELLO");
+	else
+		frt_log_peer(FRT_DEBUG, "%s: %s has gone before it said anything: %s",
+			     guest->port->device->config->name, peer->text,
+			     fi_strerror(err));
+	/* The main thread's, which the others wait for. */
+	if (err == FI_EADDRINUSE && !guest->port->worker->index)
+		frt_duplicate_refused(guest->port->device, peer);
 	frt_guest_close(guest, 0);
 }
 

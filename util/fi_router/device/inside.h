@@ -27,6 +27,12 @@ void frt_guest_close(struct frt_guest *guest, int status);
 /* A router, of which an adjacency may follow: the main thread's. */
 bool frt_guest_neighbour(const struct rte_preamble *preamble);
 
+/* --- TCP connections that send nothing (mute.c) --- */
+
+/* The device listens, or does no longer. */
+void frt_mute_start(struct frt_device *device);
+void frt_mute_stop(struct frt_device *device);
+
 /* --- How many of them there may be (crowd.c) --- */
 
 /*

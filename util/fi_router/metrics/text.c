@@ -140,6 +140,11 @@ static void write_guests(struct scrape *scrape)
 	sample(scrape, scrape->node->guests, "%s", "");
 }
 
+static void write_out(struct scrape *scrape)
+{
+	sample(scrape, scrape->node->out, "%s", "");
+}
+
 static void write_drain(struct scrape *scrape)
 {
 	sample(scrape, scrape->node->drain, "%s", "");
@@ -352,6 +357,7 @@ static const struct family families[] = {
 	{"clients", GAUGE, "Hosts that programs connect from.", write_clients, 0, 0},
 	{"guests", GAUGE, "Who has connected and not said yet what for.", write_guests, 0, 0},
 	{"drain", GAUGE, "1 if it takes no new connections, else 0.", write_drain, 0, 0},
+	{"out", GAUGE, "1 if it is out, because another router has its id, else 0.", write_out, 0, 0},
 	{"faults", GAUGE, "Faults that are injected on purpose; more than 0: a test.", write_faults, 0, 0},
 	{"routers", GAUGE, "Routers whose link states it knows, its own among them.", write_routers, 0, 0},
 	{"memory_bytes", GAUGE, "Memory for messages and data.", write_memory, USE(bytes)},
@@ -386,9 +392,11 @@ static const struct family families[] = {
 	{"requests_forwarded_total", COUNTER, "Of them to the next router.", NODE(forwarded)},
 	{"requests_redirected_total", COUNTER, "Of them: the client was told of a better router.", NODE(redirected)},
 	{"requests_refused_total", COUNTER, "Of them refused.", NODE(refused)},
+	{"requests_unreached_total", COUNTER, "Requests whose next router or target did not answer in time.", NODE(unreached)},
 	{"accepted_total", COUNTER, "Connections of the lower providers that were accepted.", NODE(accepted)},
 	{"rejected_total", COUNTER, "Connections of the lower providers that were not.", NODE(rejected)},
 	{"silent_total", COUNTER, "Of those accepted: without a first message in time.", NODE(silent)},
+	{"mute_total", COUNTER, "TCP connections that were closed: they had sent nothing.", NODE(mute)},
 	{"denied_total", COUNTER, "Hosts that were not let in: without the proof that is asked for.", write_denied, 0, 0},
 	{"unknown_as_total", COUNTER, "Hosts that were not let in: of another AS than may be there.", NODE(unknown_as)},
 	{"requests_acl_total", COUNTER, "Requests that no acl allows.", NODE(acl)},
@@ -397,6 +405,7 @@ static const struct family families[] = {
 	{"adjacencies_ended_total", COUNTER, "Routers that were lost, or have ended.", NODE(adjacencies_down)},
 	{"malformed_total", COUNTER, "Messages of routers that could not be read.", NODE(malformed)},
 	{"queue_full_total", COUNTER, "Routers that were given up: they did not read.", NODE(queue_full)},
+	{"duplicate_id_total", COUNTER, "Connections and advertisements that showed two routers with one id.", NODE(duplicate_id)},
 
 	{"link_state_received_total", COUNTER, "Messages of the link-state exchange received.", SYNC(received)},
 	{"link_state_sent_total", COUNTER, "Messages of the link-state exchange sent.", SYNC(sent)},
@@ -405,8 +414,12 @@ static const struct family families[] = {
 	{"link_state_repaired_total", COUNTER, "Times that a router knew something else.", SYNC(repaired)},
 	{"link_state_lost_total", COUNTER, "Routers that were lost by silence.", SYNC(lost)},
 	{"link_state_malformed_total", COUNTER, "Advertisements that are wrong.", SYNC(malformed)},
+	{"link_state_range_total", COUNTER, "Advertisements with an epoch or sequence number that none may have.", SYNC(range)},
+	{"link_state_capped_total", COUNTER, "Advertisements whose lifetime was reduced.", SYNC(capped)},
+	{"link_state_ahead_total", COUNTER, "Advertisements in the name of this router that it had not sent.", SYNC(ahead)},
 	{"link_state_foreign_total", COUNTER, "Advertisements of another AS, or about a third one.", SYNC(foreign)},
 	{"link_state_full_total", COUNTER, "Routers for which there was no room.", SYNC(full)},
+	{"link_state_evicted_total", COUNTER, "Routers that were dropped for those that other neighbours advertised.", SYNC(evicted)},
 	{"late_seconds_total", COUNTER, "How late its own timers were, together.", write_sync,
 	 offsetof(struct rte_sync_counters, late), 1e-3},
 };

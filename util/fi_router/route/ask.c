@@ -50,6 +50,15 @@ static void set_source(const struct frt_question *question, struct frt_answer *a
 	answer->source.host = seen_host(&question->from->address);
 }
 
+/* What is known of this router's links is what the other one advertises. */
+static int check_out(const struct frt_node *node, struct frt_answer *answer)
+{
+	return node->out ? frt_refuse(answer, FI_EHOSTUNREACH,
+				      "another router has the id of this one, which "
+				      "was started earlier: give each its own")
+			 : 0;
+}
+
 static int check_client(struct frt_node *node, const struct frt_question *question,
 			struct frt_answer *answer)
 {
@@ -268,8 +277,10 @@ static int ask(struct frt_node *node, const struct frt_question *question,
 	       struct frt_answer *answer)
 {
 	const bool first = question->client || question->from->remote.as != own_as(node);
-	int ret = question->client ? check_client(node, question, answer) : 0, at;
+	int ret = check_out(node, answer), at;
 
+	if (!ret && question->client)
+		ret = check_client(node, question, answer);
 	if (!ret)
 		ret = check_border(node, question, answer);
 	if (!ret)

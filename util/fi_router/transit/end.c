@@ -4,6 +4,7 @@
  * goes on first, then the other one is told; neither waits for longer than its deadline.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <rdma/fi_errno.h>
 #include <cairn/compat.h>
@@ -157,14 +158,15 @@ static void unreached(struct frt_transit *transit, int err)
 	frt_transit_refuse(transit, RTE_FAILED);
 }
 
-/* Who is named: the router that is lost, or this one, which has lost an end. */
+/* The router where it failed: the one that is lost, or this one, which has no memory or
+ * has found a mistake. 0: an end is lost, and no router has failed. */
 static uint64_t failed_at(const struct frt_transit *transit, enum frt_from from, int err)
 {
 	const struct rte_peer *peer = transit->side[from].peer;
 
-	return err != EPROTO && peer && peer->remote.role == RTE_ROUTER
-		       ? peer->remote.node
-		       : frt_own_id(transit);
+	if (!peer || err == EPROTO || err == FI_ENOMEM || err == FI_ENOBUFS)
+		return frt_own_id(transit);
+	return peer->remote.role == RTE_ROUTER ? peer->remote.node : 0;
 }
 
 void frt_transit_lost(struct frt_transit *transit, enum frt_from from, int err)
@@ -239,10 +241,25 @@ void frt_transit_shutdown(struct frt_transit *transit, enum frt_from from,
 	frt_transit_refuse(transit, RTE_FAILED);
 }
 
+/* Nobody knows which of the two is at fault: this router is named, so that the client
+ * asks another one. */
+static void reach_expired(struct frt_transit *transit)
+{
+	frt_node_count(transit->node, &transit->node->counters.unreached);
+	frt_reason_set(transit, transit->next ? FI_EHOSTUNREACH : FI_ETIMEDOUT,
+		       frt_own_id(transit),
+		       "%s %s has not answered within %" PRIu32 " ms",
+		       transit->next ? "router" : "target", transit->side[FRT_OUT].text,
+		       frt_transit_reach_ms(transit));
+	frt_transit_refuse(transit, RTE_FAILED);
+}
+
 void frt_transit_expired(struct frt_transit *transit)
 {
 	switch (transit->state) {
 	case FRT_REACHING:
+		reach_expired(transit);
+		return;
 	case FRT_ASKING:
 		frt_reason_set(transit, FI_ETIMEDOUT, frt_own_id(transit),
 			       "%s has not answered in time",
@@ -250,7 +267,7 @@ void frt_transit_expired(struct frt_transit *transit)
 		frt_transit_refuse(transit, RTE_FAILED);
 		return;
 	case FRT_ANSWERED:
-		frt_reason_set(transit, FI_ETIMEDOUT, frt_own_id(transit),
+		frt_reason_set(transit, FI_ETIMEDOUT, 0,
 			       "the client has not answered in time");
 		frt_say_only(&transit->side[FRT_OUT], FRT_SAY_ACK);
 		frt_say_only(&transit->side[FRT_IN], FRT_SAY_SHUTDOWN);

@@ -107,6 +107,9 @@ void frt_probes_end(struct frt_node *node, const struct frt_device *device);
 
 /* --- How it comes about (setup.c); rx is theirs --- */
 
+/* ms of the time that a request has for the next hop to be connected, and to greet: half
+ * of it, so that the client has time left to ask another router. */
+uint32_t frt_transit_reach_ms(const struct frt_transit *transit);
 void frt_transit_ask(struct frt_transit *transit, struct rte_rx *rx);
 void frt_transit_up(struct frt_transit *transit);
 void frt_transit_rep(struct frt_transit *transit, struct rte_rx *rx);

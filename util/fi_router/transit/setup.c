@@ -174,6 +174,20 @@ static void decide(struct frt_transit *transit, struct frt_answer *answer)
 	}
 }
 
+uint32_t frt_transit_reach_ms(const struct frt_transit *transit)
+{
+	return transit->req.timeout / 2;
+}
+
+/* The next hop has been reached: it has the rest of the time for its answer. */
+static void wait_for_answer(struct frt_transit *transit)
+{
+	const uint64_t spent = crn_now_ms() - transit->began;
+
+	frt_transit_deadline(transit,
+			     transit->req.timeout - CRN_MIN(spent, transit->req.timeout));
+}
+
 void frt_transit_ask(struct frt_transit *transit, struct rte_rx *rx)
 {
 	struct frt_side *in = &transit->side[FRT_IN];
@@ -192,7 +206,7 @@ void frt_transit_ask(struct frt_transit *transit, struct rte_rx *rx)
 		return;
 	}
 	transit->rx = rx;
-	frt_transit_deadline(transit, transit->req.timeout);
+	frt_transit_deadline(transit, frt_transit_reach_ms(transit));
 	frt_route(transit->node, &question, &answer);
 	decide(transit, &answer);
 }
@@ -257,6 +271,7 @@ void frt_transit_up(struct frt_transit *transit)
 	narrow(transit);
 	frt_say_then(out, FRT_SAY_REQ);
 	transit->state = FRT_ASKING;
+	wait_for_answer(transit);
 	frt_transit_go(transit);
 }
 
